@@ -1,0 +1,46 @@
+"""The command ``lmms-eval-finance``: each verb is one module of `lmms_eval_finance.commands`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from lmms_eval_finance import __version__
+from lmms_eval_finance.settings import SettingError
+
+# verb -> one line for the overview; the verb's module is commands/<verb>.py and is imported only when used.
+VERBS = {
+    "doctor": "check hosts, extras, tasks, data sources and judges, with a fix for each problem",
+    "path": "print the folder to give to the host's --include_path",
+    "data": "check, import or fetch a benchmark's data",
+    "prompts": "export prompt templates to a folder, or check such a folder",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb and return its exit code (2 for wrong usage or settings)."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    parser = argparse.ArgumentParser(prog="lmms-eval-finance", description=__doc__)
+    parser.add_argument("--version", action="version", version=__version__)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    chosen = next((word for word in argv if not word.startswith("-")), None)
+    for verb, summary in VERBS.items():
+        sub = verbs.add_parser(verb, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        if verb == chosen:
+            command = importlib.import_module(f"lmms_eval_finance.commands.{verb}")
+            command.configure(sub)
+            sub.set_defaults(run=command.run)
+    args = parser.parse_args(argv)
+    try:
+        return int(args.run(args))
+    except SettingError as error:
+        print(f"lmms-eval-finance {args.verb}: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

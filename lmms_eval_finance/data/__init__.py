@@ -1,0 +1,1 @@
+"""Where rows come from: sources, schemas, importers, errata and the packaged sample."""

@@ -1,0 +1,1 @@
+"""Judging open answers: verdicts, rules, language judges, cache, agreement."""

@@ -1,0 +1,1 @@
+"""Text-only variants of the tasks for lm-eval."""

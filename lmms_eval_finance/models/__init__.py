@@ -1,0 +1,1 @@
+"""The offline baseline model and generation presets."""

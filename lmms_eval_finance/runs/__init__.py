@@ -1,0 +1,1 @@
+"""Reading saved runs back: re-scoring, comparison, error analysis, review."""

@@ -1,0 +1,1 @@
+"""Finance-specific metrics as pure functions, independent of any evaluation framework."""

@@ -1,0 +1,1 @@
+"""The benchmarks as lmms-eval tasks: YAML and the hooks it names."""

@@ -1,0 +1,1 @@
+"""Multimodal Finance Eval (arXiv 2602.10384)."""
