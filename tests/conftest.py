@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def _helper(name: str) -> Any:
+    """Make tests/<name>.py importable by that name (import mode importlib puts no folder on the path)."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, ROOT / "tests" / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+_server = _helper("openai_server")
+
+
+@pytest.fixture
+def openai_server() -> Iterator[Any]:
+    """A running `openai_server.OpenAIServer`: see tests/openai_server.py."""
+    with _server.OpenAIServer() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
