@@ -1,8 +1,127 @@
-"""Hooks the tasks into lmms-eval: the only file that touches host internals."""
+"""Makes this package known to lmms-eval: the only file that touches the host's internals.
+
+The host calls `register` when it loads its models (entry-point group
+``lmms_eval.models``) and takes the model manifests it returns. On that occasion
+the host's task index learns of the tasks here, behind its own and those of
+``--include_path``: their names keep precedence.
+
+Tested with lmms-eval 0.7.3.
+"""
 
 from __future__ import annotations
 
+import functools
+import warnings
+from pathlib import Path
+from typing import Any
 
-def register() -> list[object]:
-    """Return model manifests (none yet)."""
+TESTED = ((0, 7, 3), (0, 7, 3))
+"""First and last host version this file was tested with."""
+
+TASKS = Path(__file__).parent / "tasks"
+if not TASKS.is_dir():  # an editable install maps the package's tasks to the top-level folder
+    TASKS = Path(__file__).parents[1] / "tasks"
+
+
+def register() -> list[Any]:
+    """Hook the tasks into the host and return the manifests of this package's models.
+
+    Never raises: an entry point that does would take every later one down with it.
+    """
+    try:
+        _warn_if_untested()
+        _add_tasks()
+        return _manifests()
+    except Exception as error:  # whatever goes wrong here must not break the host
+        warnings.warn(
+            f"lmms-eval-finance could not hook into this lmms-eval ({error!r}); its tasks remain "
+            f"reachable with --include_path {TASKS}",
+            stacklevel=1,
+        )
+        return []
+
+
+def index() -> dict[str, dict[str, Any]]:
+    """The task index of this package in the host's form: name -> type, yaml_path, tasks of a tag.
+
+    The host's own reader does the same with a pure-Python parser that runs every
+    included file; a start-up should not wait for that.
+    """
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        """Reads names only: what ``!function`` refers to is not imported."""
+
+    Loader.add_constructor("!function", lambda loader, node: None)
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted(TASKS.rglob("*.yaml")):
+        config = yaml.load(path.read_bytes(), Loader)
+        task = config.get("task")
+        if isinstance(task, list):
+            found[config["group"]] = {"type": "group", "task": -1, "yaml_path": str(path)}
+        elif isinstance(task, str):
+            found[task] = {"type": "task", "yaml_path": str(path)}
+            tags = config.get("tag", [])
+            for tag in [tags] if isinstance(tags, str) else tags:
+                entry = found.setdefault(tag, {"type": "tag", "task": [], "yaml_path": -1})
+                if entry["type"] == "tag":
+                    entry["task"].append(task)
+    return found
+
+
+def _add_tasks() -> None:
+    from lmms_eval.tasks import TaskManager
+
+    original = TaskManager.initialize_tasks
+    if getattr(original, "knows_finance", False):
+        return
+
+    @functools.wraps(original)
+    def initialize_tasks(self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        theirs = original(self, *args, **kwargs)
+        try:
+            return {**index(), **theirs}
+        except Exception as error:  # a broken file here must not hide the host's tasks
+            warnings.warn(f"lmms-eval-finance: its tasks cannot be listed ({error!r})", stacklevel=1)
+            return dict(theirs)
+
+    initialize_tasks.knows_finance = True  # type: ignore[attr-defined]
+    TaskManager.initialize_tasks = initialize_tasks
+
+
+def _manifests() -> list[Any]:
     return []
+
+
+def host_version() -> str:
+    """The installed lmms-eval version.
+
+    Raises:
+        PackageNotFoundError: it is not installed.
+    """
+    from importlib.metadata import version
+
+    return version("lmms_eval")
+
+
+def untested(version: str) -> bool:
+    """Whether a host version lies outside the tested range.
+
+    >>> untested("0.7.3"), untested("0.6.9"), untested("0.8.0.dev1")
+    (False, True, True)
+    """
+    from packaging.version import Version
+
+    first, last = TESTED
+    return not first <= Version(version).release <= last
+
+
+def _warn_if_untested() -> None:
+    version = host_version()
+    if untested(version):
+        first, last = (".".join(map(str, bound)) for bound in TESTED)
+        warnings.warn(
+            f"lmms-eval-finance was tested with lmms-eval {first} to {last}, not with {version}: "
+            f"check results with `lmms-eval-finance doctor`",
+            stacklevel=1,
+        )

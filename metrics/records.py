@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from lmms_eval_finance.metrics.outcomes import Outcome
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ class Record:
         return {
             "id": self.id,
             "outcome": self.outcome.value,
-            "score": self.score,
+            # Absent, not null, where nothing was scored: the host's standard errors choke on null.
+            **({} if self.score is None else {"score": self.score}),
             "cluster": self.cluster,
             "labels": dict(self.labels),
             "parts": dict(self.parts),
@@ -93,6 +94,6 @@ class Record:
         """
         try:
             known = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
-            return cls(**{**known, "outcome": Outcome(data["outcome"])})
+            return cls(**{"score": None, **known, "outcome": Outcome(data["outcome"])})
         except (KeyError, TypeError) as error:
             raise ValueError(f"not a record: {error}") from error
