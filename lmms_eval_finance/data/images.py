@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import numpy as np
 from PIL import Image, ImageOps
 
 SMALLEST_SIDE = 28
@@ -38,10 +39,9 @@ def to_rgb(image: Image.Image) -> Image.Image:
 
 def _to_eight_bits(image: Image.Image) -> Image.Image:
     """Deep grey images scaled to 8 bits; a plain conversion would clip everything to white."""
-    wide = image.convert("F")
-    low, high = wide.getextrema()
-    scale = 255.0 / (high - low) if high > low else 0.0
-    return wide.point(lambda value: (value - low) * scale).convert("L")
+    levels = np.asarray(image, dtype=np.float64)
+    low, high = levels.min(), levels.max()
+    return Image.fromarray(((levels - low) * (255 / max(high - low, 1e-12))).astype(np.uint8))
 
 
 def shrink(image: Image.Image, *, side: int) -> Image.Image:

@@ -250,7 +250,7 @@ def _as_parquet(rows: list[dict[str, Any]], schema: Schema, folder: Path, name: 
     target = cache_folder() / f"{name}-{files}-{place}.parquet"
     if target.is_file():
         return target
-    columns = [column for column in schema.columns if any(row.get(column.name) is not None for row in rows)]
+    columns = [column for column in schema.columns if any(column.name in row for row in rows)]
     features = datasets.Features({column.name: _feature(column) for column in columns})
     table = {
         column.name: [_stored(row.get(column.name), column, folder) for row in rows] for column in columns

@@ -1,0 +1,93 @@
+"""Runs the real host in a fresh folder, as a user would."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+BIN = Path(sys.executable).parent
+
+
+@dataclass
+class Run:
+    """One finished run: what it printed, its results file and its sample files, read back."""
+
+    folder: Path
+    code: int
+    output: str
+
+    @property
+    def results(self) -> dict:
+        """The results file; the host exits 0 when an evaluation failed, so its absence is the failure."""
+        found = sorted(self.folder.glob("out/**/*_results.json"))
+        assert found, self.output[-6000:]
+        return json.loads(found[-1].read_text(encoding="utf-8"))
+
+    def figures(self, task: str) -> dict:
+        """Metric -> value of one task, without standard errors."""
+        return {
+            key.partition(",")[0]: value
+            for key, value in self.results["results"][task].items()
+            if "," in key and "_stderr" not in key
+        }
+
+    def samples(self, task: str) -> list[dict]:
+        """The lines of the task's sample file."""
+        found = sorted(self.folder.glob(f"out/**/*_samples_{task}.jsonl"))
+        assert found, self.output[-6000:]
+        return [json.loads(line) for line in found[-1].read_text(encoding="utf-8").splitlines()]
+
+
+def environment(**extra: str) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("LMMS_EVAL_FINANCE_")}
+    return {
+        **kept,
+        "HF_HUB_OFFLINE": "1",
+        "LMMS_EVAL_FINANCE_DATA": "sample",
+        "CUDA_VISIBLE_DEVICES": "",
+        "TOKENIZERS_PARALLELISM": "false",
+        **extra,
+    }
+
+
+@pytest.fixture(scope="session")
+def run_host(tmp_path_factory):
+    """run_host(*arguments, command=..., env=...) -> Run."""
+
+    def run(
+        *arguments: str, command: tuple[str, ...] = (str(BIN / "lmms-eval"),), env=None, save=True
+    ) -> Run:
+        folder = tmp_path_factory.mktemp("run")
+        saving = ("--output_path", "out", "--log_samples") if save else ()
+        done = subprocess.run(
+            [*command, *arguments, *saving],
+            cwd=folder,
+            env=environment(**(env or {})),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        return Run(folder, done.returncode, re.sub(r"\x1b\[[0-9;]*m", "", done.stdout))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def host_bin() -> Path:
+    """The folder with the installed commands."""
+    return BIN
+
+
+@pytest.fixture(scope="session")
+def host_environment():
+    """host_environment(**extra) -> the environment of a run on the packaged sample."""
+    return environment
