@@ -1,6 +1,6 @@
 """The panel of language judges, and `judge_items`: the one way in, during a run and after it.
 
-panel = shared_panel(prompts.load)            # from LMMS_EVAL_FINANCE_JUDGES; None when unset
+panel = shared_panel()                        # from LMMS_EVAL_FINANCE_JUDGES; None when unset
 votes = judge_items(items, panel)             # blocks; from any thread
 outcome, score, reason = resolve(rule, [vote.to_json() for vote in votes[0]])
 """
@@ -18,9 +18,9 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from lmms_eval_finance import settings
+from lmms_eval_finance import prompts, settings
 from lmms_eval_finance.judging.cache import ReplyCache, request_key
 from lmms_eval_finance.judging.client import Budget, ChatClient, JudgeError, Reply, estimated_tokens
 from lmms_eval_finance.judging.config import Judge, JudgesConfig, configured
@@ -39,17 +39,6 @@ _CLOSING_TAG = re.compile(rf"</(?=\s*(?:{_TAGS})\b)", re.IGNORECASE)
 _LETTERS = r"[A-J](?:[\s,;/&+]*[A-J]){0,9}"
 _OPTION_LINE = re.compile(rf"^\W*option\W+(none|{_LETTERS})\W*$", re.IGNORECASE | re.MULTILINE)
 _log = logging.getLogger(__name__)
-
-
-class Template(Protocol):
-    """What the panel needs of a prompt template (`lmms_eval_finance.prompts.Template`)."""
-
-    @property
-    def hash(self) -> str:
-        """Changes with the text."""
-
-    def render(self, **values: str) -> str:
-        """The prompt."""
 
 
 @dataclass(frozen=True)
@@ -72,13 +61,12 @@ class Panel:
 
     Args:
         config: a checked judges.toml.
-        load_template: gives the template of a name (`prompts.load`).
 
     Raises:
         SettingError: cache, template or preset cannot be used.
     """
 
-    def __init__(self, config: JudgesConfig, load_template: Callable[[str], Template]) -> None:
+    def __init__(self, config: JudgesConfig) -> None:
         self.config = config
         self.judges = config.judges
         for number, judge in enumerate(self.judges, 1):
@@ -87,7 +75,7 @@ class Panel:
                     f"{config.path}: judge {number}: prompt: there is no preset {judge.prompt!r}: "
                     f"use one of {', '.join(_VERDICT_PRESETS)} (LMMS_EVAL_FINANCE_PROMPTS replaces their wording)"
                 )
-        self._templates = {preset: load_template(f"judge_{preset}") for preset in PRESETS}
+        self._templates = {preset: prompts.load(f"judge_{preset}") for preset in PRESETS}
         self.cache = ReplyCache(config.cache)
         self.budget = Budget(config.limits)
         self._clients = {judge.name: ChatClient(judge, self.budget) for judge in self.judges}
@@ -254,7 +242,7 @@ _shared: dict[str | None, Panel | None] = {}
 _shared_lock = threading.Lock()
 
 
-def shared_panel(load_template: Callable[[str], Template]) -> Panel | None:
+def shared_panel() -> Panel | None:
     """The process's panel as ``LMMS_EVAL_FINANCE_JUDGES`` says; None when it is unset.
 
     One closing line is logged when the process ends.
@@ -266,7 +254,7 @@ def shared_panel(load_template: Callable[[str], Template]) -> Panel | None:
     with _shared_lock:
         if setting not in _shared:
             config = configured()
-            _shared[setting] = panel = None if config is None else Panel(config, load_template)
+            _shared[setting] = panel = None if config is None else Panel(config)
             if panel is not None:
                 atexit.register(_close, panel)
         return _shared[setting]

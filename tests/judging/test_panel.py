@@ -54,7 +54,7 @@ def open_panel(judges_file):
     panels = []
 
     def open_panel(*args, **kwargs):
-        panels.append(Panel(load_judges(judges_file(*args, **kwargs)), prompts.load))
+        panels.append(Panel(load_judges(judges_file(*args, **kwargs))))
         return panels[-1]
 
     yield open_panel
@@ -116,7 +116,7 @@ def test_a_judge_with_its_own_prompt(open_panel, openai_server):
 def test_an_unknown_prompt(judges_file):
     config = load_judges(judges_file(each='prompt = "fama"'))
     with pytest.raises(SettingError, match=r"judges\.toml: judge 1: prompt: there is no preset 'fama'"):
-        Panel(config, prompts.load)
+        Panel(config)
 
 
 @pytest.mark.parametrize(
@@ -347,10 +347,10 @@ def test_hostile_answers_reach_the_judge_as_data(open_panel, openai_server, answ
 
 def test_the_shared_panel_is_one_and_off_by_default(judges_file, monkeypatch):
     monkeypatch.delenv("LMMS_EVAL_FINANCE_JUDGES", raising=False)
-    assert shared_panel(prompts.load) is None
+    assert shared_panel() is None
     monkeypatch.setenv("LMMS_EVAL_FINANCE_JUDGES", str(judges_file()))
     with ThreadPoolExecutor(8) as pool:
-        panels = list(pool.map(lambda _: shared_panel(prompts.load), range(8)))
+        panels = list(pool.map(lambda _: shared_panel(), range(8)))
     assert panels[0] is not None
     assert all(panel is panels[0] for panel in panels)
 
@@ -359,11 +359,10 @@ def test_the_shared_panel_is_one_and_off_by_default(judges_file, monkeypatch):
 def test_a_forked_child_has_a_panel_of_its_own(judges_file, openai_server, monkeypatch):
     program = (
         "import os, sys\n"
-        "from lmms_eval_finance import prompts\n"
         "from lmms_eval_finance.judging.items import JudgeItem\n"
         "from lmms_eval_finance.judging.panel import judge_items, shared_panel\n"
         "def ask(n):\n"
-        "    return judge_items([JudgeItem(n, 'mfe', n, n, n)], shared_panel(prompts.load))[0][0].verdict\n"
+        "    return judge_items([JudgeItem(n, 'mfe', n, n, n)], shared_panel())[0][0].verdict\n"
         "assert ask('1')\n"
         "child = os.fork()\n"
         "verdict = ask('2' if child else '3')\n"
@@ -378,10 +377,9 @@ def test_a_forked_child_has_a_panel_of_its_own(judges_file, openai_server, monke
 def test_one_closing_line_at_the_end_of_the_process(judges_file, openai_server, monkeypatch):
     openai_server.script(Scripted("x", status=400))
     program = (
-        "from lmms_eval_finance import prompts\n"
         "from lmms_eval_finance.judging.items import JudgeItem\n"
         "from lmms_eval_finance.judging.panel import judge_items, shared_panel\n"
-        "for n in '123': judge_items([JudgeItem(n, 'mfe', n, n, n)], shared_panel(prompts.load))\n"
+        "for n in '123': judge_items([JudgeItem(n, 'mfe', n, n, n)], shared_panel())\n"
     )
     monkeypatch.setenv("LMMS_EVAL_FINANCE_JUDGES", str(judges_file()))
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
