@@ -1,0 +1,21 @@
+"""Numbers in English, French and Chinese answers: found, read and compared."""
+
+from .compare import numbers_match, parse_number
+from .dates import DateSpan, find_dates
+from .gold import parse_gold_values
+from .mentions import Number, Role, find_numbers
+from .question import parse_unit
+from .units import Unit
+
+__all__ = [
+    "DateSpan",
+    "Number",
+    "Role",
+    "Unit",
+    "find_dates",
+    "find_numbers",
+    "numbers_match",
+    "parse_gold_values",
+    "parse_number",
+    "parse_unit",
+]

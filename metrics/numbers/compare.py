@@ -1,0 +1,181 @@
+"""Whether a prediction states the gold number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
+
+from .dates import find_dates
+from .gold import parse_gold_values
+from .mentions import Number, Role, find_numbers
+from .question import Asked, asked_for
+from .statement import clean, stated_number
+from .units import BARE, MONEY, Unit
+
+ToleranceType = Literal["abs", "rel"]
+
+
+def parse_number(text: str, unit: str | None = None, language: str | None = None) -> Number | None:
+    """The number that a text states in the end, or None where it states none (or a range, or two).
+
+    Args:
+        text: model output or any other text.
+        unit: the item's unit (`USD million`, `%`, `亿元`). With it, `value` is in that unit: a
+            bare number is taken to be in it, others are converted. Without it, `value` is in
+            base units (per cent as a fraction of one).
+        language: `en`, `fr`, `zh` (a tag or the English name will do); decides separators.
+
+    >>> float(parse_number("Net income was $5,100 thousand in 2023.", unit="USD million").value)
+    5.1
+    >>> float(parse_number("soit environ 1 234,56 €", language="fr").value)
+    1234.56
+    >>> parse_number("between 5 and 50") is None
+    True
+    """
+    asked = asked_for(unit, None, language)
+    text = clean(text)
+    number = stated_number(text, find_numbers(text, language), asked.unit, asked.year)
+    if number is None or number.in_range:
+        return None
+    if not unit or number.unit.contradicts(asked.unit):
+        return number
+    return replace(number, value=next(_amounts(number, asked, asked.unit)) / asked.unit.factor)
+
+
+def numbers_match(
+    gold: str,
+    prediction: str,
+    *,
+    unit: str | None = None,
+    tolerance: float | str | Decimal | Fraction = 0.0,
+    tolerance_type: ToleranceType = "abs",
+    language: str | None = None,
+    context: str | None = None,
+) -> bool:
+    """Whether the number that a prediction states in the end is the gold number.
+
+    Args:
+        gold: the gold answer; a bare number is in the item's unit where one is given.
+        prediction: model output.
+        unit: the item's unit. A bare prediction is in it, too. Without it, a gold written with
+            a per cent sign accepts the percentage and the fraction.
+        tolerance: the largest accepted difference, the edge included. Absolute tolerance is on
+            the scale in which the gold is written (0.5 for `25%` is half a point).
+        tolerance_type: `abs`, or `rel` (of the gold's absolute value).
+        language: `en`, `fr`, `zh`; decides separators and the long scale.
+        context: the question, used where sign or unit needs it.
+
+    Raises:
+        ValueError: the tolerance is negative or no number, or its type is unknown.
+
+    >>> numbers_match("1.25%", "It is about 125 basis points.")
+    True
+    >>> numbers_match("5.1", "5.1 billion dollars", unit="USD million")
+    False
+    >>> numbers_match("0.3", "0.4", tolerance=0.1)
+    True
+    """
+    allowed = _tolerance(tolerance, tolerance_type)
+    gold, prediction = str(gold), str(prediction)
+    values = parse_gold_values(gold, language)
+    cleaned = clean(prediction)
+    if not values:
+        return _same_day(gold, cleaned)
+    asked = asked_for(unit, context, language)
+    numbers = find_numbers(cleaned, language)
+    if len(values) == 1:
+        wanted = asked.with_gold(values[0][0])
+        stated = stated_number(cleaned, numbers, wanted.unit, wanted.year)
+        if stated is None:
+            return False
+        ends = [other for other in numbers if other.in_range] if stated.in_range else [stated]
+        return all(any(_equal(g, end, wanted, allowed, tolerance_type) for g in values[0]) for end in ends)
+    return _in_order(values, numbers, asked, allowed, tolerance_type)
+
+
+def _tolerance(tolerance: float | str | Decimal | Fraction, kind: str) -> Fraction:
+    if kind not in ("abs", "rel"):
+        raise ValueError(f"tolerance_type is {kind!r}; it must be 'abs' or 'rel'")
+    try:
+        # through text, so that 0.1 is one tenth
+        allowed = tolerance if isinstance(tolerance, Fraction) else Fraction(str(tolerance))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        allowed = Fraction(-1)
+    if allowed < 0:
+        raise ValueError(f"tolerance is {tolerance!r}; it must be a finite number that is not negative")
+    return allowed
+
+
+def _same_day(gold: str, prediction: str) -> bool:
+    wanted = [span.day for span in find_dates(gold) if span.day]
+    given = [span.day for span in find_dates(prediction) if span.day]
+    return bool(wanted) and given[-len(wanted) :] == wanted
+
+
+def _in_order(
+    values: Sequence[Sequence[Number]], numbers: Sequence[Number], asked: Asked, allowed: Fraction, kind: str
+) -> bool:
+    """Whether all values of a gold with several occur in its order."""
+    remaining = iter(number for number in numbers if number.role < Role.LABEL or len(numbers) == len(values))
+    return all(
+        any(
+            _equal(g, number, asked.with_gold(g), allowed, kind) for number in remaining for g in alternatives
+        )
+        for alternatives in values
+    )
+
+
+def _equal(gold: Number, stated: Number, asked: Asked, allowed: Fraction, kind: str) -> bool:
+    unit = asked.unit
+    if stated.unit.contradicts(unit) or stated.unit.contradicts(gold.unit):
+        return False
+    if gold.bound and stated.bound and gold.bound != stated.bound:
+        return False
+    golds = set(_amounts(gold, asked, unit, primary=True))
+    step = gold.unit.factor if not gold.unit.bare else unit.factor
+    for target in golds:
+        room = allowed * (abs(target) if kind == "rel" else step)
+        for amount in _amounts(
+            stated, asked, gold.unit if gold.percent and unit is gold.unit else unit, gold=gold
+        ):
+            if abs(amount - target) <= room:
+                return True
+            if _sign_open(gold, stated, asked) and abs(-amount - target) <= room:
+                return True
+    return False
+
+
+def _amounts(
+    number: Number, asked: Asked, unit: Unit, primary: bool = False, gold: Number | None = None
+) -> Iterator[Fraction]:
+    """What a number can mean in base units, the most likely first."""
+    for written in number.readings[:1] if primary else number.readings:
+        if number.direction < 0 and asked.signed and written > 0 and not primary:
+            written = -written
+        if number.unit.bare:
+            yield written * unit.factor
+            if asked.scale != 1 and unit.scale == 1:
+                yield written * asked.scale * unit.factor
+            if gold is not None and gold.percent and not asked.given:
+                yield written
+        elif not number.unit.dimension:
+            yield written * number.unit.scale * unit.size
+        else:
+            yield written * number.unit.factor
+            if number.unit.scale == 1 and number.unit.symbolic and unit.scale != 1:
+                yield written * unit.factor
+            if number.unit.scale == 1 and number.unit.dimension == MONEY and asked.scale != 1:
+                yield written * asked.scale
+            if number.percent and gold is not None and gold.unit is BARE and not asked.given:
+                if abs(gold.written) > 1 or asked.percent:
+                    yield written
+
+
+def _sign_open(gold: Number, stated: Number, asked: Asked) -> bool:
+    """Whether the sign is said by words on one side, so that only the magnitude can be compared."""
+    if asked.fall:
+        return stated.direction <= 0
+    return stated.direction < 0 and not asked.signed

@@ -1,0 +1,130 @@
+"""What a question and its unit ask for: unit, scale, sign, year."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from ..normalise import narrow
+from .lexicon import Lexicon, lexicon
+from .mentions import Number, Role, language_code, lower_in_place
+from .units import BARE, ONE, PERCENT, Unit
+
+_PER = re.compile(r"/|\bper\b|\bpar\b|每")
+_YEAR_UNITS = frozenset(("year", "calendar year", "année", "annee", "年", "年份", "fiscal year", "exercice"))
+_YEAR_ASKED = re.compile(
+    r"\b(?:which|what|in what) (?:fiscal |calendar )?year\b|quelle (?:est l')?année|哪一?年|何年|\byear of\b"
+)
+_IN_SCALE = re.compile(
+    r"\b(?:in|en|how many|combien de|expressed in|stated in)\s+(?:us |u\.s\. )?(?:usd |eur |\$ ?|€ ?|rmb |cny |dollars? )?(?:of )?"
+    r"(thousands?|millions?|billions?|trillions?|milliers|milliards|k€|m€|md€|mn|bn)\b"
+    r"|(?:单位|以|多少)[:：为]?\s*(百万|千万|亿|万亿|万|千)"
+)
+_IN_PERCENT = re.compile(
+    r"\b(?:in|as a|en|as) (?:%|percent|per cent|percentage|pourcentage|pour cent)|\(%\)|\(in %\)|百分之(?:几|多少)|百分比|"
+    r"\b(?:what|which) percentage\b|quel pourcentage"
+)
+_FALL = re.compile(
+    r"\bhow (?:much|far|many)\b[^?.]{0,80}\b(?:fall|fell|decline[ds]?|decrease[ds]?|drop(?:ped)?|lose|lost|shrink|shrank|contract(?:ed)?|down|reduced?)\b"
+    r"|\b(?:size|amount|magnitude|extent) of (?:the |its |this |their )?(?:net |total |operating )?(?:loss|decline|decrease|drop|fall|reduction|deficit)"
+    r"|\b(?:percentage|percent|total|absolute|net) (?:decline|decrease|drop|fall|reduction|loss)\b(?! ?\))"
+    r"|\bwhat (?:is|was|were) the (?:decline|decrease|drop|fall|reduction|loss|deficit|drawdown|maximum drawdown)\b"
+    r"|de combien [^?.]{0,80}(?:baiss|diminu|recul|chut|perd)|(?:ampleur|montant|importance) (?:de la|du|des) (?:baisse|perte|recul|diminution|déficit)"
+    r"|(?:下降|下跌|减少|亏损|下滑|降低|跌)了?(?:多少|几)|跌幅|降幅|亏损额|亏损金额|回撤"
+)
+_SIGNED = re.compile(
+    r"(?:income|profit|gain|earnings|result|résultat|bénéfice|profits)s? ?(?:\(|/|or |ou )(?:loss|perte)|盈亏|损益"
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for.
+
+    Attributes:
+        unit: the item's unit, or the gold's where none is given.
+        given: whether the unit is the item's own.
+        scale: a scale that the question names (`in millions`); 1 where it names none.
+        percent: whether the question asks for a percentage.
+        year: whether a calendar year is asked for.
+        fall: whether the magnitude of a fall or loss is asked for, so that its sign is open.
+        signed: whether a quantity with a sign is asked for.
+    """
+
+    unit: Unit = BARE
+    given: bool = False
+    scale: Fraction = ONE
+    percent: bool = False
+    year: bool = False
+    fall: bool = False
+    signed: bool = False
+
+    def with_gold(self, gold: Number) -> Asked:
+        """The same, with what the gold answer tells where the item names no unit."""
+        asked = self
+        if gold.role is Role.YEAR and not self.unit.dimension and not self.given:
+            asked = replace(asked, year=True)
+        if not self.given and gold.unit.dimension:
+            asked = replace(asked, unit=replace(gold.unit, scale=ONE))
+        return asked
+
+
+def parse_unit(unit: str | None, language: str | None = None) -> Unit:
+    """The unit that a data set names for an item.
+
+    >>> parse_unit("USD million").factor, parse_unit("亿元").factor, parse_unit("%").factor
+    (Fraction(1000000, 1), Fraction(100000000, 1), Fraction(1, 100))
+    """
+    if not unit or not unit.strip():
+        return BARE
+    text = narrow(unit).strip()
+    text = (
+        _PER.split(text, maxsplit=1)[0]
+        if not text.lower().startswith(("per cent", "per mille"))
+        and _PER.search(text)
+        and _PER.split(text, maxsplit=1)[0].strip()
+        else text
+    )
+    lower = lower_in_place(text)
+    words: Lexicon = lexicon(language_code(language) if language_code(language) in ("fr", "zh") else "en")
+    result, position = BARE, 0
+    while position < len(text):
+        found, end = words.after(text, lower, position)
+        at_word = (
+            position == 0
+            or not (text[position - 1].isalpha() and text[position].isalpha())
+            or text[position] > "\u2e80"
+            or result is not BARE
+        )
+        if found is not BARE and at_word:
+            if not (result.dimension and found.dimension) and not (result.scale != 1 and found.scale != 1):
+                result = result.joined(found)
+            position = end
+        else:
+            position += 1
+    return result
+
+
+def asked_for(unit: str | None, context: str | None, language: str | None) -> Asked:
+    """What an item's unit and its question ask for."""
+    known = parse_unit(unit, language)
+    is_year = bool(unit) and narrow(unit or "").strip().lower() in _YEAR_UNITS
+    asked = Asked(unit=BARE if is_year else known, given=bool(unit and unit.strip()), year=is_year)
+    if not context:
+        return asked
+    question = lower_in_place(narrow(context))
+    scale = _IN_SCALE.search(question)
+    fall = bool(_FALL.search(question)) and not _SIGNED.search(question)
+    factor = ONE
+    if scale and known.scale == 1:
+        word = scale[1] or scale[2]
+        factor = lexicon("fr" if language_code(language) == "fr" else "en").after(word, word, 0)[0].scale
+    return replace(
+        asked,
+        scale=factor,
+        percent=known.dimension == PERCENT or bool(_IN_PERCENT.search(question)),
+        year=is_year or (not asked.given and bool(_YEAR_ASKED.search(question))),
+        fall=fall,
+        signed=not fall,
+    )
