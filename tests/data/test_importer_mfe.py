@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from lmms_eval_finance.data.importers import mfe
+from lmms_eval_finance.data.importers import mfe, mfe_rows
 from lmms_eval_finance.data.sources import DataError
 
 COUNTS = {"text": 501, "table": 368, "table_yn_tf": 120, "chart": 128, "special_case": 22, "conversation": 65}
@@ -44,7 +44,7 @@ def rows(folder: Path, split: str) -> list[dict[str, Any]]:
 
 
 def released(checkout: Path, split: str) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = json.loads((checkout / mfe.PARTS[split].file).read_text("utf-8"))
+    entries: list[dict[str, Any]] = json.loads((checkout / mfe_rows.PARTS[split].file).read_text("utf-8"))
     return entries
 
 
@@ -155,7 +155,7 @@ def test_the_manifest_says_what_is_there(imported: Path) -> None:
     digest = hashlib.sha256()
     for split in COUNTS:
         digest.update(split.encode() + b"\n" + (imported / f"{split}.jsonl").read_bytes())
-    assert manifest["content_hash"] == digest.hexdigest() == mfe.RELEASE.content_hash
+    assert manifest["content_hash"] == digest.hexdigest() == mfe_rows.RELEASE.content_hash
 
 
 def test_a_second_import_replaces_the_first(checkout: Path, tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_second_import_replaces_the_first(checkout: Path, tmp_path: Path) -> N
 
 def _small_checkout(checkout: Path, folder: Path) -> Path:
     """The first two rows of every split with their pages."""
-    for split, part in mfe.PARTS.items():
+    for split, part in mfe_rows.PARTS.items():
         file = folder / part.file
         file.parent.mkdir(parents=True, exist_ok=True)
         entries = released(checkout, split)[:2]
@@ -187,10 +187,10 @@ def _small_checkout(checkout: Path, folder: Path) -> Path:
     return folder
 
 
-def _release_of(folder: Path) -> mfe.Release:
-    splits = mfe.read_release(folder)
-    return mfe.Release(
-        "0000000", {split: len(rows) for split, rows in splits.items()}, mfe.content_hash(splits)
+def _release_of(folder: Path) -> mfe_rows.Release:
+    splits = mfe_rows.read_release(folder)
+    return mfe_rows.Release(
+        "0000000", {split: len(rows) for split, rows in splits.items()}, mfe_rows.content_hash(splits)
     )
 
 
@@ -200,16 +200,16 @@ def small(checkout: Path, tmp_path: Path) -> Path:
 
 
 def _edit(folder: Path, split: str, row: int, **changes: Any) -> None:
-    file = folder / mfe.PARTS[split].file
+    file = folder / mfe_rows.PARTS[split].file
     entries = json.loads(file.read_text("utf-8"))
     entries[row].update({name.replace("__", " "): value for name, value in changes.items()})
     file.write_text(json.dumps(entries), encoding="utf-8")
 
 
-def _refused(folder: Path, target: Path, release: mfe.Release | None = None) -> str:
+def _refused(folder: Path, target: Path, release: mfe_rows.Release | None = None) -> str:
     before = set(target.parent.rglob("*")) if target.parent.exists() else set()
     with pytest.raises(DataError) as caught:
-        mfe.import_release(folder, target, release=release or mfe.RELEASE)
+        mfe.import_release(folder, target, release=release or mfe_rows.RELEASE)
     assert (set(target.parent.rglob("*")) if target.parent.exists() else set()) == before
     return str(caught.value)
 
@@ -220,13 +220,13 @@ def test_not_a_checkout(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_named(small: Path, tmp_path: Path) -> None:
-    (small / mfe.PARTS["chart"].file).unlink()
+    (small / mfe_rows.PARTS["chart"].file).unlink()
     assert "Q&A_finance.dataset_charts.json" in _refused(small, tmp_path / "data" / "mfe")
 
 
 @pytest.mark.parametrize("content", [b"", b"[", b"\xff\xfe\x00", b"{}", b"[1]", b"null", b"[" * 100_000])
 def test_a_broken_file_is_named(small: Path, tmp_path: Path, content: bytes) -> None:
-    (small / mfe.PARTS["text"].file).write_bytes(content)
+    (small / mfe_rows.PARTS["text"].file).write_bytes(content)
     assert "Q&A_finance.dataset_NER.json" in _refused(small, tmp_path / "data" / "mfe")
 
 
@@ -252,12 +252,12 @@ def test_an_odd_value_is_named_with_its_row(
 ) -> None:
     _edit(small, split, 1, **changes)
     message = _refused(small, tmp_path / "data" / "mfe")
-    assert f"{mfe.PARTS[split].file}, row 2: " in message.replace("\\", "/")
+    assert f"{mfe_rows.PARTS[split].file}, row 2: " in message.replace("\\", "/")
     assert said in message
 
 
 def test_a_missing_column_is_named(small: Path, tmp_path: Path) -> None:
-    file = small / mfe.PARTS["conversation"].file
+    file = small / mfe_rows.PARTS["conversation"].file
     entries = json.loads(file.read_text("utf-8"))
     del entries[1]["Answer"]
     file.write_text(json.dumps(entries), encoding="utf-8")
@@ -266,7 +266,7 @@ def test_a_missing_column_is_named(small: Path, tmp_path: Path) -> None:
 
 
 def test_scattered_turns_are_refused(small: Path, tmp_path: Path) -> None:
-    file = small / mfe.PARTS["conversation"].file
+    file = small / mfe_rows.PARTS["conversation"].file
     first, second = json.loads(file.read_text("utf-8"))
     other = {**second, "id": 3, "Element_id": 2.1}
     file.write_text(json.dumps([first, other, {**second, "Element_id": 1.09999999999999}]), encoding="utf-8")
@@ -410,4 +410,4 @@ def test_downloads_that_cannot_be_used_say_so(tmp_path: Path, server: str) -> No
 @given(document=st.integers(1, 99), element=st.integers(1, 9), drift=st.integers(-50, 50))
 def test_ids_survive_the_drift_of_a_spreadsheet(document: int, element: int, drift: int) -> None:
     name = f"{document}.{element}"
-    assert mfe.repaired_id(float(name) + drift * 1e-14) == name == mfe.repaired_id(name)
+    assert mfe_rows.repaired_id(float(name) + drift * 1e-14) == name == mfe_rows.repaired_id(name)
