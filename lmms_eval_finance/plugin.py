@@ -125,3 +125,24 @@ def _warn_if_untested() -> None:
             f"check results with `lmms-eval-finance doctor`",
             stacklevel=1,
         )
+
+
+def routes() -> dict[str, str]:
+    """How the host finds the tasks: route -> empty if it works, else what is wrong.
+
+    Loads the host as its own commands do, which takes seconds.
+    """
+    import lmms_eval.models  # the host reads its entry points here  # noqa: F401
+    from lmms_eval.tasks import TaskManager
+
+    ours = index()
+    if not getattr(TaskManager.initialize_tasks, "knows_finance", False):
+        plain = (
+            "the host did not call this package's entry point; another package's entry point in the group "
+            f"lmms_eval.models fails before it. Until that is mended: --include_path {TASKS}"
+        )
+    else:
+        known = TaskManager("ERROR").task_index
+        shadowed = sorted(name for name in ours if known[name]["yaml_path"] != ours[name]["yaml_path"])
+        plain = f"names the host already uses for other tasks: {', '.join(shadowed)}" if shadowed else ""
+    return {"lmms-eval --tasks NAME": plain, f"lmms-eval tasks list --include_path {TASKS}": ""}

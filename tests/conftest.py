@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,3 +42,21 @@ def shared_dir() -> Path:
     if not folder.is_dir():
         pytest.skip("the folder `shared` with the real benchmark data is not beside the checkout")
     return folder
+
+
+@pytest.fixture(scope="session")
+def host_environment():
+    """host_environment(**extra) -> the environment of a run on the packaged sample, offline, on the CPU."""
+
+    def environment(**extra: str) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("LMMS_EVAL_FINANCE_")}
+        return {
+            **kept,
+            "HF_HUB_OFFLINE": "1",
+            "LMMS_EVAL_FINANCE_DATA": "sample",
+            "CUDA_VISIBLE_DEVICES": "",
+            "TOKENIZERS_PARALLELISM": "false",
+            **extra,
+        }
+
+    return environment

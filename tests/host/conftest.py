@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -45,20 +44,8 @@ class Run:
         return [json.loads(line) for line in found[-1].read_text(encoding="utf-8").splitlines()]
 
 
-def environment(**extra: str) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("LMMS_EVAL_FINANCE_")}
-    return {
-        **kept,
-        "HF_HUB_OFFLINE": "1",
-        "LMMS_EVAL_FINANCE_DATA": "sample",
-        "CUDA_VISIBLE_DEVICES": "",
-        "TOKENIZERS_PARALLELISM": "false",
-        **extra,
-    }
-
-
 @pytest.fixture(scope="session")
-def run_host(tmp_path_factory):
+def run_host(tmp_path_factory, host_environment):
     """run_host(*arguments, command=..., env=...) -> Run."""
 
     def run(
@@ -69,7 +56,7 @@ def run_host(tmp_path_factory):
         done = subprocess.run(
             [*command, *arguments, *saving],
             cwd=folder,
-            env=environment(**(env or {})),
+            env=host_environment(**(env or {})),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -85,9 +72,3 @@ def run_host(tmp_path_factory):
 def host_bin() -> Path:
     """The folder with the installed commands."""
     return BIN
-
-
-@pytest.fixture(scope="session")
-def host_environment():
-    """host_environment(**extra) -> the environment of a run on the packaged sample."""
-    return environment

@@ -16,7 +16,7 @@ from typing import Any, Literal
 Kind = Literal["text", "integer", "number", "texts", "boxes", "object", "image", "images"]
 Row = Mapping[str, Any]
 
-BENCHMARKS = ("famma", "finmme", "mfe", "cfmme")
+BENCHMARKS = ("finmme", "mfe")
 
 MAX_FAULTS = 20
 """So many faults of schema are collected before validation stops."""
