@@ -1,8 +1,10 @@
 """The panel of language judges, and `judge_items`: the one way in, during a run and after it.
 
-panel = shared_panel()                        # from LMMS_EVAL_FINANCE_JUDGES; None when unset
-votes = judge_items(items, panel)             # blocks; from any thread
-outcome, score, reason = resolve(rule, [vote.to_json() for vote in votes[0]])
+::
+
+    panel = shared_panel()              # from LMMS_EVAL_FINANCE_JUDGES; None when unset
+    votes = judge_items(items, panel)   # blocks; from any thread
+    outcome, score, reason = resolve(rule, [vote.to_json() for vote in votes[0]])
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ _LONGEST_VALUE, _LONGEST_REPLY, _LONGEST_OPENING = 20_000, 2_000, 40
 _TAGS = "context|question|options|unit|reference|student_answer|student_explanation|candidate|answer"
 _CLOSING_TAG = re.compile(rf"</(?=\s*(?:{_TAGS})\b)", re.IGNORECASE)
 _LETTERS = r"[A-J](?:[\s,;/&+]*[A-J]){0,9}"
-_OPTION_LINE = re.compile(rf"^\W*option\W+(none|{_LETTERS})\W*$", re.IGNORECASE | re.MULTILINE)
+_OPTION_LINE = re.compile(rf"\W*option\W+(none|{_LETTERS})\W*", re.IGNORECASE)
 _log = logging.getLogger(__name__)
 
 
@@ -321,7 +323,9 @@ def _read(judge: Judge, item: JudgeItem, reply: Reply) -> Vote:
 
 def _read_choice(judge: Judge, item: JudgeItem, text: str, shown: str) -> Vote:
     gold = _letters(item.gold)
-    lines = _OPTION_LINE.findall(text)
+    lines = [
+        found[1] for line in text.splitlines() if (found := _OPTION_LINE.fullmatch(line[:_LONGEST_OPENING]))
+    ]
     if not gold:
         return Vote(judge.name, None, "the gold answer is no option letter", shown, choice="")
     if not lines:
