@@ -2,8 +2,11 @@
 
 The host calls `register` when it loads its models (entry-point group
 ``lmms_eval.models``) and takes the model manifests it returns. On that occasion
-the host's task index learns of the tasks here, behind its own and those of
-``--include_path``: their names keep precedence.
+
+- the host's task index learns of the tasks here, behind its own and those of
+  ``--include_path``: their names keep precedence;
+- the model class that the host picks is looked at, so that tasks know what it takes,
+  and its multi-round generation is done by `models.dialogue` for the dialogues here.
 
 Tested with lmms-eval 0.7.3.
 """
@@ -31,6 +34,7 @@ def register() -> list[Any]:
     try:
         _warn_if_untested()
         _add_tasks()
+        _look_at_models()
         return _manifests()
     except Exception as error:  # whatever goes wrong here must not break the host
         warnings.warn(
@@ -89,8 +93,61 @@ def _add_tasks() -> None:
     TaskManager.initialize_tasks = initialize_tasks
 
 
+def _look_at_models() -> None:
+    import lmms_eval.models as host
+
+    original = host.get_model
+    if getattr(original, "knows_finance", False):
+        return
+
+    @functools.wraps(original)
+    def get_model(model_name: str, force_simple: bool = False) -> Any:
+        chosen = original(model_name, force_simple)
+        try:
+            return _with_dialogues(chosen)
+        except Exception as error:  # the host's own class will do for all but dialogues
+            warnings.warn(
+                f"lmms-eval-finance: dialogues keep {model_name}'s own rounds ({error!r})", stacklevel=1
+            )
+            return chosen
+
+    get_model.knows_finance = True  # type: ignore[attr-defined]
+    host.get_model = get_model
+
+
+def _with_dialogues(model: Any) -> Any:
+    """The model class with this package's dialogues driven from outside; all else is its own."""
+    from lmms_eval_finance.models.dialogue import run_dialogues
+    from lmms_eval_finance.tasks import delivery
+
+    messages = not getattr(model, "is_simple", True)
+    delivery.note(messages=messages, prefill=bool(getattr(model, "continues_assistant", False)))
+
+    class WithDialogues(model):  # type: ignore[misc]
+        def generate_until_multi_round(self, requests: list[Any]) -> list[Any]:
+            if any(request.task_name not in index() for request in requests):
+                return list(super().generate_until_multi_round(requests))
+            return run_dialogues(
+                requests,
+                messages=messages,
+                dataset=lambda task, split: self.task_dict[task][split],
+                generate=self.generate_until,
+            )
+
+    # Result files name the class of the model; it stays the one the user asked for.
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        setattr(WithDialogues, name, getattr(model, name))
+    return WithDialogues
+
+
 def _manifests() -> list[Any]:
-    return []
+    from lmms_eval.models.registry_v2 import ModelManifest
+
+    prefill = "lmms_eval_finance.models.prefill"
+    return [
+        ModelManifest("openai_prefill", chat_class_path=f"{prefill}.OpenAIPrefill"),
+        ModelManifest("vllm_prefill", chat_class_path=f"{prefill}.VLLMPrefill"),
+    ]
 
 
 def host_version() -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ParamSpec
 
 from loguru import logger
 
+from lmms_eval_finance.data.errata import Errata
 from lmms_eval_finance.metrics import finscore
+from lmms_eval_finance.metrics.intervals import mean_interval
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Record
 
@@ -25,7 +29,9 @@ def records_of(items: Iterable[Mapping[str, Any]]) -> list[Record]:
 
     Items arrive interleaved from several processes, so a fixed order comes first.
     """
-    records = [Record.from_json(item.get("record", item)) for item in items]
+    records = [
+        Record.from_json(part.get("record", part)) for item in items for part in item.get("items", [item])
+    ]
     return sorted(records, key=lambda record: record.id)
 
 
@@ -41,9 +47,64 @@ def composite(figure: Callable[[Sequence[Record]], float | None]) -> Callable[[l
     return aggregate
 
 
-def mean(items: list[float]) -> float | None:
+class Mean(float):
+    """A mean that remembers over how many items it was taken, for means of groups."""
+
+    n: int
+
+    def __new__(cls, value: float, n: int) -> Mean:
+        """The mean `value` of `n` items."""
+        made = super().__new__(cls, value)
+        made.n = n
+        return made
+
+
+def _numbers(items: Iterable[Any]) -> list[float]:
+    """Plain numbers out of what `process_results` returned, groups (`grouped`) laid flat."""
+    return [number for item in items for number in (item["items"] if isinstance(item, Mapping) else [item])]
+
+
+def mean(items: list[Any]) -> Mean | None:
     """The mean of plain numbers, whatever their order; None for none."""
-    return finscore._mean(items)
+    numbers = _numbers(items)
+    return Mean(math.fsum(numbers) / len(numbers), len(numbers)) if numbers else None
+
+
+def total(items: list[Any]) -> float:
+    """The sum of plain numbers, whatever their order."""
+    return math.fsum(_numbers(items))
+
+
+def grouped(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The figures of several scored items of one doc as one: metric -> ``{"items": [...]}``."""
+    names = dict.fromkeys(name for one in figures for name in one)
+    return {name: {"items": [one[name] for one in figures if name in one]} for name in names}
+
+
+def pooled_mean(figures: list[Any], sizes: list[int], weight_by_size: bool) -> float | None:
+    """A group's mean over all items of its tasks; the host's sizes count docs, so `Mean.n` weighs."""
+    means = [figure for figure in figures if isinstance(figure, Mean)]
+    items = sum(figure.n for figure in means)
+    return math.fsum(figure * figure.n for figure in means) / items if items else None
+
+
+def plain_mean(figures: list[Any], sizes: list[int], weight_by_size: bool) -> float | None:
+    """A group's mean over its tasks, each counting alike; a task without a figure is left out."""
+    present = [figure for figure in figures if isinstance(figure, (int, float))]
+    return math.fsum(present) / len(present) if present else None
+
+
+def standard_error(items: list[Any]) -> float | None:
+    """The standard error of the mean score by the clustered bootstrap; None for fewer than two clusters."""
+    records = [record for record in records_of(items) if record.score is not None]
+    found = mean_interval([record.score or 0.0 for record in records], [record.cluster for record in records])
+    return found.standard_error if found else None
+
+
+def spread(figures: list[float | None], sizes: list[int], weight_by_size: bool) -> float | None:
+    """Largest minus smallest figure of a group's tasks; the host passes the sizes too."""
+    present = [figure for figure in figures if isinstance(figure, (int, float))]
+    return max(present) - min(present) if present else None
 
 
 def accuracy(items: list[Any]) -> float | None:
@@ -59,6 +120,31 @@ def report_unscored(records: Sequence[Record]) -> None:
     if unscored:
         listed = ", ".join(f"{count} {outcome}" for outcome, count in sorted(unscored.items()))
         logger.warning(f"{sum(unscored.values())} of {len(records)} items could not be scored: {listed}")
+
+
+def on_both_golds(
+    corrections: Errata, task: str, identity: str, released: str, score: Callable[[str], Record]
+) -> Record:
+    """The record on the gold in use; with errata also what the released gold would have given.
+
+    `parts` then holds `errata` (1.0 where the gold was corrected) and, unless that
+    item cannot be scored on it, `score_on_released_gold`.
+    """
+    gold = corrections.gold(task, identity, released)
+    scored = score(gold)
+    if not corrections.version:
+        return scored
+    on_released = scored if gold == released else score(released)
+    both = {"errata": float(gold != released)}
+    if on_released.score is not None:
+        both["score_on_released_gold"] = on_released.score
+    return replace(scored, parts={**scored.parts, **both})
+
+
+def errata_figures(record: Record) -> dict[str, float]:
+    """The metrics `errata_changed` and `accuracy_on_released_gold`; none when errata are not in use."""
+    names = {"errata": "errata_changed", "score_on_released_gold": "accuracy_on_released_gold"}
+    return {metric: record.parts[part] for part, metric in names.items() if part in record.parts}
 
 
 def outcome_rates(record: Record, outcomes: Sequence[Outcome] = NOT_AN_ANSWER) -> dict[str, float]:

@@ -140,10 +140,18 @@ def record(doc: Doc, response: str, signature: str = "") -> Record:
     within the row's absolute tolerance. What the selection scores of FinScore need
     stands in `parts` (`metrics.finscore`).
     """
-    identity = str(doc["id"])
+    return common.on_both_golds(
+        errata.load("finmme"),
+        "train",
+        str(doc["id"]),
+        _text(doc, "answer"),
+        lambda gold: _scored_on(doc, response, gold, signature),
+    )
+
+
+def _scored_on(doc: Doc, response: str, gold: str, signature: str) -> Record:
     question_type = _question_type(doc)
     released = _text(doc, "answer")
-    gold = errata.load("finmme").gold("train", identity, released)
     tolerance = float(doc.get("tolerance") or 0.0)
     options = parse_options(_text(doc, "options"))
     if question_type == "numerical":
@@ -168,7 +176,7 @@ def record(doc: Doc, response: str, signature: str = "") -> Record:
     else:
         outcome = Outcome.CORRECT if exact else Outcome.WRONG
     return Record(
-        id=identity,
+        id=str(doc["id"]),
         outcome=outcome,
         score=float(exact) if outcome.scored else None,
         labels=labels(doc),
@@ -180,7 +188,6 @@ def record(doc: Doc, response: str, signature: str = "") -> Record:
             "gold_letters": gold_size,
             "released_correct": float(finscore.released_match(response, released, question_type, tolerance)),
             "released_multiple": float(question_type == "multiple_choice" and len(released) > 1),
-            **({"errata": 1.0} if gold != released else {}),
         },
         gold=gold,
         prediction=prediction,
@@ -191,7 +198,6 @@ def record(doc: Doc, response: str, signature: str = "") -> Record:
             "options": _text(doc, "options"),
             "unit": _text(doc, "unit"),
             "tolerance": tolerance,
-            "released_gold": released,
         },
     )
 
@@ -233,7 +239,7 @@ def as_metrics(scored: Record) -> dict[str, Any]:
     """What the host gets for one record: the whole record once, and what each figure needs."""
     brief = {"record": scored.brief()}
     figures: dict[str, Any] = {"accuracy": scored.to_json(), **dict.fromkeys(COMPOSITES, brief)}
-    figures |= common.outcome_rates(scored)
+    figures |= common.outcome_rates(scored) | common.errata_figures(scored)
     if scored.score is not None:
         for label in ("question_type", "cognitive_level"):
             if label in scored.labels:
@@ -311,6 +317,7 @@ def _text(doc: Doc, column: str) -> str:
 
 accuracy = common.accuracy
 mean = common.mean
+total = common.total
 agg_finscore = common.composite(finscore.finscore)
 agg_finscore_gold_n = common.composite(functools.partial(finscore.finscore, n="gold_letters"))
 agg_domain_score = common.composite(finscore.domain_score)

@@ -9,8 +9,9 @@ import pytest
 from PIL import Image
 
 from lmms_eval_finance.cli import main
-from lmms_eval_finance.data import sources, yaml_names
+from lmms_eval_finance.data import sources
 from lmms_eval_finance.data.schemas import BENCHMARKS, MAX_FAULTS, Column, Schema
+from lmms_eval_finance.tasks import yaml_names
 
 GOOD = {
     "id": 1,

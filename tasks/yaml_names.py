@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from lmms_eval_finance import settings
-from lmms_eval_finance.data import sources
+from lmms_eval_finance import prompts, settings
+from lmms_eval_finance.data import errata, selection, sources
+from lmms_eval_finance.judging import config
 
 
 def __getattr__(name: str) -> Any:
@@ -23,9 +24,19 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     try:
         source = sources.locate(benchmark, split)
+        _check_settings(benchmark)
     except settings.SettingError as error:
         raise SystemExit(f"lmms-eval-finance: {error}") from error
     if what == "path":
         return source.path
     # A fresh dict each time: the host takes keys out of the one it is given.
     return dict(source.kwargs) if what == "kwargs" else source.provenance()
+
+
+def _check_settings(benchmark: str) -> None:
+    """Read every other setting once, so that a wrong one stops the run here and not after generation."""
+    selection.wanted_ids()
+    errata.load(benchmark)
+    config.configured()
+    for name in prompts.names():
+        prompts.load(name)
