@@ -3,8 +3,9 @@
 from .compare import numbers_match, parse_number
 from .dates import DateSpan, find_dates
 from .gold import parse_gold_values
-from .mentions import Number, Role, find_numbers
+from .mentions import Number, find_numbers
 from .question import parse_unit
+from .roles import Role
 from .units import Unit
 
 __all__ = [

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
 from .dates import find_dates
 from .gold import parse_gold_values
-from .mentions import Number, Role, find_numbers
+from .mentions import Number
 from .question import Asked, asked_for
-from .statement import clean, stated_number
+from .roles import Role
+from .statement import Answer, clean
 from .units import BARE, MONEY, Unit
 
 ToleranceType = Literal["abs", "rel"]
@@ -36,8 +38,7 @@ def parse_number(text: str, unit: str | None = None, language: str | None = None
     True
     """
     asked = asked_for(unit, None, language)
-    text = clean(text)
-    number = stated_number(text, find_numbers(text, language), asked.unit, asked.year)
+    number = Answer(clean(text), language).stated(asked.unit, asked.year)
     if number is None or number.in_range:
         return None
     if not unit or number.unit.contradicts(asked.unit):
@@ -79,21 +80,23 @@ def numbers_match(
     True
     """
     allowed = _tolerance(tolerance, tolerance_type)
-    gold, prediction = str(gold), str(prediction)
+    gold, cleaned = clean(str(gold)), clean(str(prediction))
+    days = _only_dates(gold)
+    if days:
+        return [span.day for span in find_dates(cleaned) if span.day][-len(days) :] == days
     values = parse_gold_values(gold, language)
-    cleaned = clean(prediction)
     if not values:
-        return _same_day(gold, cleaned)
+        return False
     asked = asked_for(unit, context, language)
-    numbers = find_numbers(cleaned, language)
-    if len(values) == 1:
-        wanted = asked.with_gold(values[0][0])
-        stated = stated_number(cleaned, numbers, wanted.unit, wanted.year)
-        if stated is None:
-            return False
-        ends = [other for other in numbers if other.in_range] if stated.in_range else [stated]
-        return all(any(_equal(g, end, wanted, allowed, tolerance_type) for g in values[0]) for end in ends)
-    return _in_order(values, numbers, asked, allowed, tolerance_type)
+    answer = Answer(cleaned, language)
+    if len(values) > 1:
+        return _in_order(values, answer.numbers(), asked, allowed, tolerance_type)
+    asked = asked.with_gold(values[0][0])
+    stated = answer.stated(asked.unit, asked.year)
+    if stated is None:
+        return False
+    ends = [other for other in answer.numbers() if other.in_range] if stated.in_range else [stated]
+    return all(any(_equal(g, end, asked, allowed, tolerance_type) for g in values[0]) for end in ends)
 
 
 def _tolerance(tolerance: float | str | Decimal | Fraction, kind: str) -> Fraction:
@@ -109,10 +112,19 @@ def _tolerance(tolerance: float | str | Decimal | Fraction, kind: str) -> Fracti
     return allowed
 
 
-def _same_day(gold: str, prediction: str) -> bool:
-    wanted = [span.day for span in find_dates(gold) if span.day]
-    given = [span.day for span in find_dates(prediction) if span.day]
-    return bool(wanted) and given[-len(wanted) :] == wanted
+def _only_dates(gold: str) -> list[date]:
+    """The calendar days that a gold names; none where it names any other number."""
+    if not any(char.isdecimal() for char in gold):
+        return []
+    days: list[date] = []
+    rest, position = "", 0
+    for span in find_dates(gold):
+        if span.day is None:
+            return []
+        days.append(span.day)
+        rest += gold[position : span.start]
+        position = span.end
+    return [] if any(char.isdecimal() for char in rest + gold[position:]) else days
 
 
 def _in_order(
@@ -133,6 +145,8 @@ def _equal(gold: Number, stated: Number, asked: Asked, allowed: Fraction, kind: 
     if stated.unit.contradicts(unit) or stated.unit.contradicts(gold.unit):
         return False
     if gold.bound and stated.bound and gold.bound != stated.bound:
+        return False
+    if asked.fall and stated.direction > 0 and gold.direction <= 0:
         return False
     golds = set(_amounts(gold, asked, unit, primary=True))
     step = gold.unit.factor if not gold.unit.bare else unit.factor

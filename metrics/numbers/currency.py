@@ -35,23 +35,11 @@ _CENTS = {
 }  # fmt: skip
 # Codes that are safe in lower case; others (ALL, TOP, TRY, PEN) are words as well.
 _LOWER = "usd eur gbp cny rmb jpy hkd chf cad aud inr sgd krw twd sek nok dkk nzd brl mxn zar"
-# Last words of currency names that mean other things beside a number.
-_NOT_NAMES = {
-    "real",
-    "réal",
-    "all",
-    "won",
-    "sol",
-    "som",
-    "sum",
-    "new",
-    "CFP",
-    "CFA",
-    "(1998–)",
-    "mark",
-    "marks",
-    "units",
-}
+# Parts of currency names that mean other things beside a number, and codes that are English words.
+_NOT_NAMES = frozenset(
+    ["or", "gold", "nouveau", "nouveaux", "real", "réal", "all", "won", "sol", "sols", "soles", "som", "soms", "sum", "sums", "reals", "réals", "mark", "cfp", "cfa"]
+)
+_NOT_CODES = frozenset(("ALL", "TOP"))
 
 
 def _current_codes() -> list[str]:

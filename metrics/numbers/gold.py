@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from .mentions import Number, Role, find_numbers
+from .mentions import Number, Reader
+from .roles import Role
 from .statement import clean, same_amount
 
 _ALTERNATIVE = re.compile(
-    r"[\s,;(]*(?:[≈≅(]|\b(?:or|ou|i\.e\.|that is|soit)\b|或|即)[\s,(]*(?:about|environ|约)?\s*"
+    r"[ ,;(]*(?:[≈≅(]|(?:or|ou|i\.e\.|that is|soit)[ ,]|或|即)[ ,(]*(?:about |environ |约)?[ ]*"
 )
-_EQUALS = re.compile(r"[^\n,;]{0,60}=\s*")
+_EQUALS = re.compile(r"[^\n,;]{0,60}=[ ]*")
+_OUT_OF = re.compile(r"[ ]?(?:sur|out of|/)[ ]?")
 
 
 def parse_gold_values(text: str, language: str | None = None) -> tuple[tuple[Number, ...], ...]:
     """The values of a gold answer, each with its alternatives (any one of them is right).
+
+    Numbers that stand aside (`6 sur 7`: the 7) are left out, and years and labels
+    (`catégorie 6`) too, except where there is nothing else. Positions refer to the
+    cleaned text.
 
     >>> [[n.text for n in alternatives] for alternatives in parse_gold_values(".0685, or 6.85%")]
     [['6.85%', '.0685']]
@@ -24,17 +31,32 @@ def parse_gold_values(text: str, language: str | None = None) -> tuple[tuple[Num
     ()
     """
     text = clean(text)
-    numbers = find_numbers(text, language)
-    chosen = [number for number in numbers if number.role <= Role.ASIDE] or numbers
+    reader = Reader(text, language)
+    numbers = reader.numbers()
+    if all(number.role is Role.LABEL for number in numbers):
+        numbers = reader.spelled() or numbers
+    best = min((number.role for number in numbers), default=Role.VALUE)
     values: list[tuple[Number, ...]] = []
-    for number in chosen:
-        if values:
-            previous = values[-1][0]
-            between = text[previous.end : number.start]
-            if _ALTERNATIVE.fullmatch(between) or (
-                _EQUALS.fullmatch(between) and same_amount(previous, number)
-            ):
-                values[-1] = (number, *values[-1])
-                continue
-        values.append((number,))
+    previous: Number | None = None
+    for number in numbers:
+        if (
+            values
+            and previous is not None
+            and number.role is Role.ASIDE
+            and _OUT_OF.fullmatch(reader.lower, previous.end, number.start)
+        ):
+            if number.value:
+                share = previous.value / number.value
+                values[-1] = (*values[-1], replace(previous, value=share, written=share, readings=(share,)))
+            continue
+        if number.role is not best:
+            continue
+        if previous is not None and (
+            _ALTERNATIVE.fullmatch(reader.lower, previous.end, number.start)
+            or (_EQUALS.fullmatch(reader.lower, previous.end, number.start) and same_amount(previous, number))
+        ):
+            values[-1] = (number, *values[-1])
+        else:
+            values.append((number,))
+        previous = number
     return tuple(values)

@@ -1,130 +1,169 @@
-"""The words and signs beside numbers, matched at a place in a text."""
+"""The words and signs that stand beside numbers, matched at a place in a text."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from fractions import Fraction
 from functools import lru_cache
 
 from . import currency
-from .scales import scales
+from .scales import scale_words
 from .units import BARE, MONEY, PERCENT, Unit
 
 _PERCENTS = {
-    Fraction(
-        1, 100
-    ): r"%|\%|percent|per cent|per-cent|percents|pct|pct.|percentage points|percentage point|percentage|"
-    "percent points|%-points|pp|pps|ppt|ppts|p.p.|pp.|pour cent|pour-cent|pourcent|pourcents|p. cent|p.cent|p.c.|"
-    "points de pourcentage|point de pourcentage|points de %|个百分点|個百分點|百分点|百分點|pts de pourcentage|pt de %",
-    Fraction(
-        1, 10000
-    ): "bp|bps|bp.|bps.|b.p.|basis points|basis point|basis pts|basis-points|bips|points de base|"
+    Fraction(1, 100): r"%|\%|percent|per cent|per-cent|percents|pct|percentage points|percentage point|percentage|"
+    "percent points|%-points|%-point|% points|pp|pps|ppt|ppts|p.p.|pour cent|pour-cent|pourcent|pourcents|p. cent|p.cent|"
+    "points de pourcentage|point de pourcentage|points de %|pts de pourcentage|pt de pourcentage|个百分点|個百分點|百分点|百分點",
+    Fraction(1, 10000): "bp|bps|b.p.|b.p.s.|basis points|basis point|basis pts|basis-points|bips|points de base|"
     "point de base|pdb|pb|个基点|個基點|基点|基點|个bp|‱",
-    Fraction(1, 1000): "‰|permille|per mille|per mil|permil|pour mille|p. mille|千分点",
+    Fraction(1, 1000): "‰|permille|per mille|per mil|permil|pour mille|个千分点|千分点",
     Fraction(1, 10): "成",
-}
+}  # fmt: skip
 # Units of one dimension convert into each other.
-_MEASURES = {
+_MEASURES: dict[str, dict[int, str]] = {
     "months": {
-        1: "month months mois 个月 个月份 mo mos",
+        1: "month months mois mo mos 个月 个月份",
         3: "quarter quarters trimestre trimestres 个季度",
-        12: "year years yr yrs yr. yrs. an ans année années 年 年期",
+        12: "year years yr yrs y an ans année années 年",
     },
-    "days": {1: "day days jour jours 天 日", 7: "week weeks semaine semaines 周 星期 个星期"},
-    "watts": {1: "w 瓦", 10**3: "kw 千瓦", 10**6: "mw 兆瓦", 10**9: "gw 吉瓦"},
-    "watt-hours": {1: "wh", 10**3: "kwh 千瓦时 度", 10**6: "mwh", 10**9: "gwh", 10**12: "twh"},
+    "days": {1: "day days jour jours 天 日", 7: "week weeks wk wks semaine semaines 周 个星期 星期"},
+    "watts": {1: "w", 10**3: "kw 千瓦", 10**6: "mw 兆瓦", 10**9: "gw 吉瓦"},
+    "watt-hours": {
+        1: "wh",
+        10**3: "kwh 千瓦时",
+        10**6: "mwh 兆瓦时",
+        10**9: "gwh 吉瓦时",
+        10**12: "twh 太瓦时",
+    },
     "grams": {
         1: "g gram grams gramme grammes 克",
         10**3: "kg 千克 公斤",
-        10**6: "t tonne tonnes ton tons mt 吨 噸",
+        10**6: "t tonne tonnes ton tons 吨 噸",
     },
 }
-# A character after 成 with which it forms another word.
-_AFTER_CHENG = frozenset("本长長交为為立分功果员員绩績年就品熟色都")
+# A character after 成 (a tenth) with which it forms another word.
+_AFTER_TENTH = frozenset("本长長交为為立分功果员員绩績年就品熟色都")
+
+_WORD = re.compile(r"[a-zà-öø-ÿœ]+")
+_CODE = re.compile(r"[A-Za-z]{2,4}$")
+_IDEOGRAPHS = "\u2e80"
+_LONGEST_CHINESE = 7
+_LONGEST_SIGN = 4
 
 
 class Lexicon:
-    """Longest match of a known word at a position; words in lower case, signs with their case."""
+    """Longest match of a known word at a position; words in any case, currency codes as written."""
 
-    def __init__(self, lowered: dict[str, Unit], cased: dict[str, Unit]) -> None:
-        self._lowered = self._by_first(lowered)
-        self._cased = self._by_first(cased)
-        self._cased_by_last = self._by_first({sign[::-1]: unit for sign, unit in cased.items()})
-
-    @staticmethod
-    def _by_first(table: dict[str, Unit]) -> dict[str, list[tuple[str, Unit]]]:
-        grouped: defaultdict[str, list[tuple[str, Unit]]] = defaultdict(list)
-        for word in sorted(table, key=len, reverse=True):
-            grouped[word[0]].append((word, table[word]))
-        return dict(grouped)
+    def __init__(self, words: dict[str, Unit], signs: dict[str, Unit]) -> None:
+        self._signs = signs
+        self._words = words
+        self._phrases: dict[str, list[str]] = defaultdict(list)
+        for phrase in sorted(words, key=len, reverse=True):
+            first = _WORD.match(phrase)
+            if first and first[0] != phrase:
+                self._phrases[first[0]].append(phrase)
 
     def after(self, text: str, lower: str, position: int) -> tuple[Unit, int]:
         """The word at `position` and where it ends; `BARE` and `position` when there is none."""
-        best, best_end = BARE, position
         if position >= len(text):
-            return best, best_end
-        for source, table in ((text, self._cased), (lower, self._lowered)):
-            for word, unit in table.get(source[position], ()):
-                end = position + len(word)
-                if end <= best_end:
-                    break
-                if source.startswith(word, position) and self._ends_word(text, lower, end, word):
-                    best, best_end = unit, end
-                    break
-        return best, best_end
+            return BARE, position
+        first = lower[position]
+        if first >= _IDEOGRAPHS:
+            return self._chinese(lower, position)
+        word = _WORD.match(lower, position)
+        if word is None:
+            return self._sign(text, lower, position)
+        for phrase in self._phrases.get(word[0], ()):
+            end = position + len(phrase)
+            if lower.startswith(phrase, position) and not (phrase[-1].isalpha() and _letter(lower, end)):
+                return self._words[phrase], end
+        return self._latin(text[position : word.end()], word[0]), word.end()
 
-    def _ends_word(self, text: str, lower: str, end: int, word: str) -> bool:
-        if end >= len(text):
-            return True
-        following = text[end]
-        if word == "成":
-            return following not in _AFTER_CHENG
-        if not (following.isalnum() or following == "_") or not word[-1].isalnum() or word[-1] > "\u2e80":
-            return True
-        if following > "\u2e80":
-            return True
-        # M$, k€, MUSD, EURm: two words without a blank
-        if following.isdigit():
-            return False
-        return any(
-            source.startswith(other, end) and not text[end + len(other) : end + len(other) + 1].isalnum()
-            for source, table in ((text, self._cased), (lower, self._lowered))
-            for other, unit in table.get(source[end], ())
-            if unit.dimension == MONEY or (len(word) == 3 and unit.scale > 1 and len(other) < 4)
-        )
+    def _latin(self, written: str, word: str) -> Unit:
+        unit = self._signs.get(written) or self._words.get(word)
+        if unit is not None:
+            return unit
+        # MEUR, mUSD, EURm, USDbn
+        for cut in (1, 2):
+            scale, code = self._words.get(word[:cut]), self._signs.get(written[cut:].upper())
+            if scale and code and scale.scale > 1 and len(word) - cut == 3:
+                return scale.joined(code)
+        scale, code = self._words.get(word[3:]), self._signs.get(written[:3].upper())
+        if scale and code and scale.scale > 1 and len(word) < 6:
+            return scale.joined(code)
+        return BARE
+
+    def _chinese(self, lower: str, position: int) -> tuple[Unit, int]:
+        for length in range(_LONGEST_CHINESE, 0, -1):
+            end = position + length
+            unit = self._words.get(lower[position:end])
+            if unit is not None and end <= len(lower):
+                if lower[position] == "成" and lower[end : end + 1] in _AFTER_TENTH:
+                    break
+                return unit, end
+        return BARE, position
+
+    def _sign(self, text: str, lower: str, position: int) -> tuple[Unit, int]:
+        for phrase in _PERCENT_PHRASES:
+            if lower.startswith(phrase, position):
+                return self._words[phrase], position + len(phrase)
+        for length in range(_LONGEST_SIGN, 0, -1):
+            written = text[position : position + length]
+            unit = self._signs.get(written) or self._words.get(written.lower())
+            if unit is not None and not (written[-1].isalpha() and _letter(lower, position + length)):
+                return unit, position + length
+        return BARE, position
 
     def before(self, text: str, end: int) -> tuple[Unit, int]:
         """The currency sign or code that ends at `end` and where it starts; `BARE` and `end` when none does."""
         if end <= 0:
             return BARE, end
-        for word, unit in self._cased_by_last.get(text[end - 1], ()):
-            start = end - len(word)
-            if start >= 0 and text.startswith(word[::-1], start):
-                before = text[start - 1] if start else " "
-                if not (word[-1].isalpha() and before.isalpha() and before < "\u2e80"):
-                    return unit, start
+        last = text[end - 1]
+        if last.isalpha() and last < _IDEOGRAPHS:
+            code = _CODE.search(text, max(0, end - 5), end)
+            if code is None or (
+                code.start() and text[code.start() - 1].isalpha() and text[code.start() - 1] < "\u0250"
+            ):
+                return BARE, end
+            unit = self._signs.get(code[0]) or (
+                self._latin(code[0], code[0].lower()) if len(code[0]) == 4 else None
+            )
+            if unit is None or unit.dimension != MONEY:
+                return BARE, end
+            return unit, code.start()
+        for length in range(min(_LONGEST_SIGN, end), 0, -1):
+            unit = self._signs.get(text[end - length : end])
+            if unit is not None:
+                return unit, end - length
         return BARE, end
 
 
-@lru_cache(maxsize=8)
+_PERCENT_PHRASES = ("%-points", "%-point", "% points")
+
+
+def _letter(lower: str, position: int) -> bool:
+    return position < len(lower) and lower[position] < _IDEOGRAPHS and lower[position].isalpha()
+
+
+@lru_cache(maxsize=4)
 def lexicon(language: str) -> Lexicon:
-    """The lexicon for text in `en`, `fr` or `zh`; it knows the words of all three."""
-    lowered: dict[str, Unit] = {}
+    """The lexicon for text in a language; each knows the words of English, French and Chinese."""
+    words: dict[str, Unit] = {}
     for word, codes in currency.words().items():
-        lowered[word] = Unit(dimension=MONEY, currencies=codes)
+        words[word] = Unit(dimension=MONEY, currencies=codes)
     for word, codes in currency.cents().items():
-        if word != "cent" or language == "en":
-            lowered[word] = Unit(size=Fraction(1, 100), dimension=MONEY, currencies=codes)
+        if word != "cent" or language != "fr":
+            words[word] = Unit(size=Fraction(1, 100), dimension=MONEY, currencies=codes)
     for dimension, sizes in _MEASURES.items():
-        for size, words in sizes.items():
-            lowered.update(dict.fromkeys(words.split(), Unit(size=Fraction(size), dimension=dimension)))
-    for word, factor in scales(language).items():
-        lowered[word] = Unit(scale=factor, name=word)
-    for size, words in _PERCENTS.items():
-        lowered.update(dict.fromkeys(words.split("|"), Unit(size=size, dimension=PERCENT)))
-    cased = {
+        for size, names in sizes.items():
+            words.update(dict.fromkeys(names.split(), Unit(size=Fraction(size), dimension=dimension)))
+    words.update(scale_words(language))
+    for share, names in _PERCENTS.items():
+        words.update(dict.fromkeys(names.split("|"), Unit(size=share, dimension=PERCENT)))
+    signs = {
         sign: Unit(dimension=MONEY, currencies=codes, symbolic=True)
         for sign, codes in currency.signs().items()
     }
-    cased["T"] = Unit(scale=Fraction(10**12))
-    return Lexicon(lowered, cased)
+    signs["T"] = Unit(scale=Fraction(10**12))
+    return Lexicon(words, signs)

@@ -5,29 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from fractions import Fraction
 
 from ..normalise import narrow
-from . import hanzi, signs
-from .dates import DateSpan, find_dates
-from .lexicon import Lexicon, lexicon
+from . import hanzi, notation, signs
+from .dates import DateSpan, date_at
+from .lexicon import lexicon
+from .notation import VULGAR, read_numeral
+from .roles import (
+    ASIDE,
+    ASSERTS,
+    LESS,
+    MORE,
+    Role,
+    in_aside_clause,
+    is_label,
+    is_list_marker,
+    tag_of,
+    words_before,
+)
 from .separators import read_digits
+from .spelled import find_spelled
 from .units import BARE, PERCENT, Unit
 
 MAX_NUMBERS = 1000
-"""At most so many numbers of a text are looked at (the last ones); bounds the time on garbage."""
+"""At most so many numbers are read from one text (or sentence); bounds the time on garbage."""
 
-
-class Role(IntEnum):
-    """What a number does in its text; the lower, the likelier it is what a question asks for."""
-
-    VALUE = 0
-    ASIDE = 1
-    """What the answer is compared with, based on or not equal to."""
-    YEAR = 2
-    LABEL = 3
-    """List numbering, table 3, article 8, S&P 500, 10-year, 2nd."""
+_IDEOGRAPHS = "\u2e80"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +42,16 @@ class Number:
         value: in base units: scale words multiplied out, per cent as a fraction of one, cents
             in currency units. From `parse_number` with an item's unit: in that unit.
         text: the stretch of text that names it, sign and unit included.
-        start, end: where that stretch lies in the text.
+        start: where that stretch begins in the text.
+        end: where it ends.
         written: the number as written beside its unit (25 of `25%`), sign included.
         unit: what stands beside it.
         readings: every reading of `written` that the notation leaves open, `written` first.
         role: what the number does in its text.
+        asserted: whether a verb or sign states it (`is`, `=`).
         direction: -1 or 1 where words say that something fell or rose by this number.
-        bound: `<` or `>` where it is given as a limit (`less than`, `au moins`).
+        bound: `<` or `>` where it is given as a limit (`less than`, `au moins`), else "".
         in_range: whether it is one end of a range.
-        bracketed: whether it is negative only by standing in brackets, which also can be plain ones.
     """
 
     value: Fraction
@@ -57,10 +62,10 @@ class Number:
     unit: Unit = BARE
     readings: tuple[Fraction, ...] = ()
     role: Role = Role.VALUE
+    asserted: bool = False
     direction: int = 0
     bound: str = ""
     in_range: bool = False
-    bracketed: bool = False
 
     @property
     def percent(self) -> bool:
@@ -76,56 +81,18 @@ class Number:
         return float(self.value)
 
 
-_LITERAL = re.compile(
-    r"(?:\d{1,3}(?:[ '_]\d{3})+(?![\d])|\d+)(?:[.,]\d+)*|(?<![\d.])\.\d+"
-    rf"|[{hanzi.NUMERAL_CHARS}]+"
-)
-_EXPONENT = re.compile(
-    r"[eE]([+-]?\d{1,3})(?![\w.])"
-    r"|[ ]?[xX×*·⋅][ ]?10[ ]?(?:\^|\*\*)[ ]?(?:\{[ ]?([+−–-]?\d{1,3})[ ]?\}|\(?([+−–-]?\d{1,3})\)?)"
-    r"|[ ]?[xX×*·⋅][ ]?10([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})"
-)
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_OVER = re.compile(r"[ ]?[/⁄][ ]?(\d{1,12}(?:[.,]\d+)?)(?![\d/⁄])")
-_MIXED = re.compile(r"[ ](\d{1,4})[/⁄](\d{1,4})(?![\d/⁄])")
-_VULGAR = {
-    "½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅕": (1, 5), "⅖": (2, 5), "⅗": (3, 5), "⅘": (4, 5),
-    "⅙": (1, 6), "⅚": (5, 6), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8), "⅞": (7, 8),
-}  # fmt: skip
-_BETWEEN_UNITS = re.compile(r"[ ]?(?:of |de |d'|d’|des )?|-")
-_ORDINAL = re.compile(r"(?:st|nd|rd|th|ère|er|re|e|è|ème|eme|ième)(?![a-zà-ÿ])")
-
-_LABEL_WORDS = frozenset(
-    ["table", "figure", "fig", "exhibit", "chart", "note", "notes", "page", "pages", "p", "pp", "step", "section", "sections", "article", "articles", "question", "case", "part", "option", "item", "chapter", "eq", "equation", "line", "row", "column", "tier", "appendix", "tableau", "graphique", "figure", "étape", "annexe", "version", "no", "n°", "stoxx", "cac", "sbf", "msci", "nasdaq", "ftse", "russell", "dax", "nikkei", "topix", "csi", "s&p", "ibex", "stage", "phase", "scenario", "problem", "exercise", "ifrs", "ias", "rule", "form", "day", "week", "game", "grade", "sheet", "image", "graph", "panel", "slide", "fy"]
-)
-_LABEL_ZH = ("第", "图", "表", "沪深", "中证", "上证", "步骤", "附注", "注", "题", "例")
-_LABEL_AFTER_ZH = ("季度", "月", "号", "日", "位小数", "年期", "个季度")
-_ASIDE = (
-    "up from", "down from", "compared to", "compared with", "against", "versus", "vs", "vs.", "rather than", "instead of",
-    "not", "than", "from", "contre", "par rapport à", "au lieu de", "plutôt que", "pas", "et non", "based on", "using",
-    "given", "with", "assuming", "assumes", "assume", "excluding", "after", "for", "over", "sur", "pendant", "out of",
-    "avec", "rounded to", "arrondi à", "within", "not a", "not the", "isn't", "wasn't", "at", "selon", "hors", "assuming a",
-    "assumes a", "using a", "with a", "for a", "over a", "using the", "based on a", "n'est pas", "of the", "in", "among",
-)  # fmt: skip
-_ASIDE_ZH = ("高于", "低于", "而不是", "不是", "相比", "而非", "基于", "假设", "按", "较", "比", "从", "由")
-_LESS = (
-    "less than", "below", "under", "at most", "up to", "no more than", "not more than", "fewer than", "maximum of", "<", "≤",
-    "moins de", "au plus", "jusqu'à", "inférieur à", "inférieure à", "maximum", "不超过", "小于", "低于", "少于", "至多", "不到",
-)  # fmt: skip
-_MORE = (
-    "more than", "greater than", "above", "over", "at least", "no less than", "not less than", "exceeds", "exceeding",
-    "minimum of", ">", "≥", "plus de", "au moins", "supérieur à", "supérieure à", "minimum", "超过", "大于", "高于", "多于", "至少", "不少于",
-)  # fmt: skip
-_HEDGES = re.compile(
-    r"(?:about|around|roughly|approximately|approx\.?|circa|environ|~|≈|約|约|大约|大約|近|a|the|some|only)\s*$"
-)
-_RANGE = re.compile(r"\s*(?:-|–|—|−|~|～|to|à|a|至|到|through)\s*")
-_RANGE_AND = re.compile(r"\s*(?:and|et|和|与)\s*")
-_RANGE_OPENS = re.compile(r"(?:between|entre|介于|在)\s*[$€£¥]?\s*[+-]?$")
+_LITERAL = re.compile(rf"{notation.DIGITS}|[{hanzi.NUMERAL_CHARS}]+|[{''.join(VULGAR)}]")
+_BULLET = re.compile(r"^[-–•*] ", re.MULTILINE)
+_LINKS_UNITS = re.compile(r"[ ]?(?:of |de |d'|des |-)?")
+_PARTS = re.compile(r"[ ]?分之[ ]?")
+_AFTER_HANZI = ("倍", "个", "家", "股", "次", "种", "项", "名", "人", "只", "支", "成", "份")
+_RANGE = re.compile(r"[ ]?(?:-|–|—|−|~|～|to|à|a|至|到|through|up to|jusqu'à)[ ]?(?:about |environ |约)?")
+_RANGE_AND = re.compile(r"[ ]?(?:and|et|和|与|至|到)[ ]?")
+_RANGE_OPENS = re.compile(r"(?:between|entre|介于|在)[ ]?(?:about |environ |约)?[$€£¥]?$")
+_FROM = re.compile(r"(?:from|de|从|由)[ ]?[$€£¥]?$")
 _MOTION = re.compile(
-    r"(?:rose|rise[ns]?|increase[ds]?|grew|grown|fell|fallen|falls?|decrease[ds]?|decline[ds]?|dropp?(?:ed|s)?|went|goes|moved|"
-    r"climbed|jumped|improved|changed|expanded|narrowed|widened|pass[eé]e?r?|augment\w+|baiss\w+|progress\w+|recul\w+|diminu\w+|"
-    r"增长?|增加|上升|下降|减少|提高|降低|升|降|跌|涨)"
+    r"rose|rise|increas|grew|grow|fell|fall|decreas|declin|drop|went|goes|moved|climb|jump|improv|chang|expand|narrow|widen|"
+    r"pass[eé]|augment|baiss|progress|recul|diminu|增|升|降|减|跌|涨|提高"
 )
 
 
@@ -150,311 +117,346 @@ def language_code(language: str | None) -> str:
 
 
 def find_numbers(text: str, language: str | None = None) -> list[Number]:
-    """Every number in a text, in order; what a model's markup or LaTeX hides is not looked for.
+    """Every number in a text, in order; numbers spelled out only where there are no digits.
 
     Dates, times and quarters are left out, except their years, which have the role `YEAR`.
-    Only the last 1,000 numbers are looked at.
+    At most 1,000 numbers are read. Markdown and LaTeX are not resolved here.
 
     >>> [(n.text, float(n)) for n in find_numbers("In Q3 2021 sales rose 12% to $5.1 million, from (0.3) billion")]
     [('2021', 2021.0), ('12%', 0.12), ('$5.1 million', 5100000.0), ('(0.3) billion', -300000000.0)]
     """
-    return _Finder(text, language_code(language)).numbers()
+    reader = Reader(text, language)
+    return reader.numbers() or reader.spelled()
 
 
-class _Finder:
-    def __init__(self, text: str, language: str) -> None:
+class Reader:
+    """Reads the numbers of stretches of one text."""
+
+    def __init__(self, text: str, language: str | None) -> None:
         self.original = text
         self.text = narrow(text)
         self.lower = lower_in_place(self.text)
-        self.language = language
-        self.words: Lexicon = lexicon(language if language in ("fr", "zh") else "en")
+        self.language = language_code(language)
+        self._words = lexicon(self.language if self.language in ("fr", "zh") else "en")
+        self._bullets = "\n" in text and len(_BULLET.findall(self.text)) > 1
 
-    def numbers(self) -> list[Number]:
-        literals = list(_LITERAL.finditer(self.text))
-        if not literals:
-            return []
-        if len(literals) > MAX_NUMBERS:
-            literals = literals[-MAX_NUMBERS:]
-        dates = find_dates(self.text)
+    def numbers(self, begin: int = 0, end: int | None = None) -> list[Number]:
+        """The numbers whose digits or Chinese numerals begin in a stretch of the text."""
         found: list[Number] = []
-        done = 0
-        upcoming = 0
-        for literal in literals:
+        done = begin
+        for literal in _LITERAL.finditer(self.text, begin, len(self.text) if end is None else end):
             start = literal.start()
-            while upcoming < len(dates) and dates[upcoming].end <= start:
-                upcoming += 1
             if start < done:
                 continue
-            if upcoming < len(dates) and dates[upcoming].start <= start:
-                number = self._year_of(literal, dates[upcoming])
-                if number:
-                    found.append(number)
-                continue
-            for number in self._read(literal):
+            if literal[0][0].isdecimal() and literal[0].isascii():
+                date = date_at(self.lower, start, literal.end())
+                if date:
+                    done = date.end
+                    found.extend(self._years_in(date))
+                    continue
+            for number in self._read(literal, found[-1].end if found else begin):
                 found.append(number)
                 done = max(done, number.end)
-        return self._with_ranges(found)
+            if len(found) >= MAX_NUMBERS:
+                break
+        return self._with_ranges(self._with_compounds(found)) if len(found) > 1 else found
 
-    def _year_of(self, literal: re.Match[str], span: DateSpan) -> Number | None:
-        digits = literal[0]
-        if len(digits) != 4 or not digits.isdigit() or not "1900" <= digits <= "2100":
-            return None
-        value = Fraction(int(digits))
-        return Number(value, digits, literal.start(), literal.end(), value, readings=(value,), role=Role.YEAR)
+    def spelled(self, begin: int = 0, end: int | None = None) -> list[Number]:
+        """The numbers that a stretch of the text spells out in English or French."""
+        offset = begin
+        return [
+            self._finish((value,), offset + start, offset + stop)
+            for value, start, stop in find_spelled(self.lower[begin:end])
+        ]
 
-    def _read(self, literal: re.Match[str]) -> Iterator[Number]:
+    def _years_in(self, date: DateSpan) -> list[Number]:
+        years = [match for match in _YEAR.finditer(self.text, date.start, date.end)]
+        return [
+            Number(
+                value,
+                match[0],
+                match.start(),
+                match.end(),
+                value,
+                readings=(value,),
+                role=Role.YEAR,
+                in_range=len(years) > 1,
+            )
+            for match in years
+            for value in (Fraction(int(match[0])),)
+        ]
+
+    def _read(self, literal: re.Match[str], previous: int) -> Iterator[Number]:
         text, start, end = self.text, literal.start(), literal.end()
-        body = literal[0]
-        if body[0] in hanzi.NUMERAL_CHARS:
-            number = self._read_hanzi(body, start)
+        digits = literal[0]
+        first = digits[0]
+        if first in VULGAR:
+            yield self._finish((Fraction(*VULGAR[first]),), start, end, previous)
+            return
+        if first in hanzi.NUMERAL_CHARS:
+            number = self._chinese(digits, start, previous)
             if number:
                 yield number
             return
-        before = text[start - 1] if start else " "
-        prefix = BARE
-        if (before.isalpha() and before < "\u2e80") or before in "_^#":
-            prefix, _ = self.words.before(text, start)
-            if prefix is BARE:
-                return
-        readings = read_digits(body, self.language)
-        if not readings:
-            if "." not in body:
-                yield from self._split(body, start)
+        if text.startswith("分之", end):
+            number = self._share(digits, start, end)
+            if number:
+                yield number
             return
-        readings, end = self._powers(readings, end)
-        yield self._complete(readings, start, end, body)
+        if start and self._is_part_of_word(start):
+            return
+        numeral = read_numeral(text, digits, end, self.language)
+        if numeral is not None:
+            yield self._finish(numeral.readings, start, numeral.end, previous, digits)
+        elif "." not in digits:
+            # "26,16,6" is three numbers
+            for part in _RUN.finditer(digits):
+                readings = read_digits(part[0], self.language)
+                if readings:
+                    yield self._finish(readings, start + part.start(), start + part.end(), previous, part[0])
 
-    def _split(self, body: str, start: int) -> Iterator[Number]:
-        """`26,16,6` is three numbers."""
-        for part in re.finditer(r"\d+", body):
-            yield self._complete(
-                (Fraction(int(part[0][:60])),), start + part.start(), start + part.end(), part[0]
+    def _is_part_of_word(self, start: int) -> bool:
+        """`CO2`, `x_1`, `COVID-19`; but `USD5`."""
+        before = self.text[start - 1]
+        if before in "_^#":
+            return True
+        if before in "-‐" and start > 1:
+            before = self.text[start - 2]
+            return (
+                before.isalpha()
+                and before < _IDEOGRAPHS
+                and self._words.before(self.text, start - 1)[0] is BARE
             )
+        return before.isalpha() and before < _IDEOGRAPHS and self._words.before(self.text, start)[0] is BARE
 
-    def _powers(self, readings: tuple[Fraction, ...], end: int) -> tuple[tuple[Fraction, ...], int]:
-        """Exponent, fraction bar or vulgar fraction after the digits."""
+    def _chinese(self, digits: str, start: int, previous: int) -> Number | None:
         text = self.text
-        if end >= len(text):
-            return readings, end
-        following = text[end]
-        if following in "eExX×*·⋅ ":
-            power = _EXPONENT.match(text, end)
-            if power:
-                digits = (power[1] or power[2] or power[3] or power[4]).translate(_SUPERSCRIPTS)
-                exponent = int(digits.replace("−", "-").replace("–", "-"))
-                return tuple(value * Fraction(10) ** exponent for value in readings), power.end()
-        if following in " /⁄" and readings[0].denominator == 1:
-            mixed = _MIXED.match(text, end) if readings[0] < 10000 else None
-            if mixed and int(mixed[2]) and int(mixed[1]) < int(mixed[2]):
-                return (readings[0] + Fraction(int(mixed[1]), int(mixed[2])),), mixed.end()
-        if following in " /⁄":
-            over = _OVER.match(text, end)
-            if over:
-                denominator = read_digits(over[1], self.language)
-                if denominator and denominator[0]:
-                    return (readings[0] / denominator[0],), over.end()
-        if following in _VULGAR and readings[0].denominator == 1:
-            return (readings[0] + Fraction(*_VULGAR[following]),), end + 1
-        return readings, end
-
-    def _read_hanzi(self, body: str, start: int) -> Number | None:
-        text, end = self.text, start + len(body)
+        digits = digits.rstrip("点點")
+        end = start + len(digits)
         before = text[start - 1] if start else " "
-        if before.isdigit() or before == "第":
+        if not digits or before == "第":
             return None
         if text.startswith("分之", end):
-            return self._parts(body, start, end + 2)
-        while body and body[-1] in "点點":
-            body, end = body[:-1], end - 1
-        value = hanzi.read_hanzi(body)
+            return self._share(digits, start, end)
+        if digits == "一" and text.startswith("半", end):
+            return self._finish((Fraction(1, 2),), start, end + 1, previous)
+        value = hanzi.read_hanzi(digits)
         if value is None:
             return None
-        unit, _ = self.words.after(text, self.lower, end)
-        alone = not (before > "\u2e80" and before.isalpha()) and (end >= len(text) or not text[end].isalpha())
-        named = unit is not BARE or text.startswith(
-            ("倍", "个", "家", "股", "次", "种", "项", "名", "人"), end
-        )
-        if len(body) == 1 and not (named or alone):
+        named = text.startswith(_AFTER_HANZI, end) or self._words.after(text, self.lower, end)[0] is not BARE
+        alone = not (before >= _IDEOGRAPHS and before.isalpha()) and not text[end : end + 1].isalpha()
+        if (len(digits) == 1 or digits[0] in "百千万亿") and not (named or alone):
             return None
-        if body[0] in "百千万亿点" and not (named or alone):
-            return None
-        number = self._complete((value,), start, end, body)
-        if text.startswith("年", end) and len(body) == 4 and 1900 <= value <= 2100:
+        number = self._finish((value,), start, end, previous, digits)
+        if text.startswith("年", end) and len(digits) == 4 and 1900 <= value <= 2100:
             return replace(number, role=Role.YEAR)
-        if text.startswith(_LABEL_AFTER_ZH, end):
-            return replace(number, role=Role.LABEL)
         return number
 
-    def _parts(self, whole: str, start: int, position: int) -> Number | None:
-        """`百分之二十`, `三分之一`: the whole comes first."""
-        denominator = hanzi.read_hanzi("一" + whole if whole in ("百", "千", "万") else whole)
-        part = _LITERAL.match(self.text, position)
-        if not part or not denominator:
+    def _share(self, whole: str, start: int, position: int) -> Number | None:
+        """`百分之二十`, `三分之一`: the denominator comes first."""
+        link = _PARTS.match(self.text, position)
+        part = _LITERAL.match(self.text, link.end()) if link else None
+        if not part:
             return None
-        body = part[0].rstrip("点點")
-        value = (
-            hanzi.read_hanzi(body)
-            if body[:1] in hanzi.NUMERAL_CHARS
-            else (read_digits(body, "zh") or (None,))[0]
-        )
-        if value is None:
+        denominator, numerator = (self._plain(digits) for digits in (whole, part[0].rstrip("点點")))
+        if not denominator or numerator is None:
             return None
+        hundredth = whole in ("百", "千", "万")
+        unit = Unit(size=1 / denominator, dimension=PERCENT) if hundredth else BARE
+        written = numerator if hundredth else numerator / denominator
         negative, at = signs.minus_before(self.text, self.lower, start)
-        value = -value if negative else value
-        start = at if negative else start
-        end = position + len(body)
-        unit = Unit(size=1 / denominator, dimension=PERCENT) if whole in ("百", "千", "万") else BARE
-        written = value if unit is not BARE else value / denominator
-        return self._number((written,), unit, start, end)
+        return self._number(
+            (-written if negative else written,),
+            unit,
+            at if negative else start,
+            part.start() + len(part[0].rstrip("点點")),
+        )
 
-    def _complete(self, readings: tuple[Fraction, ...], start: int, end: int, body: str) -> Number:
-        text, lower = self.text, self.lower
-        prefix, start = self._prefix(start)
-        negative, at = signs.minus_before(text, lower, start)
-        if negative:
-            start = at
+    def _plain(self, digits: str) -> Fraction | None:
+        if digits[:1] in hanzi.NUMERAL_CHARS and digits:
+            return hanzi.read_hanzi("一" + digits if digits in ("百", "千", "万") else digits)
+        readings = read_digits(digits, "zh") if digits else ()
+        return readings[0] if readings else None
+
+    def _finish(
+        self, readings: tuple[Fraction, ...], start: int, end: int, previous: int = 0, digits: str = ""
+    ) -> Number:
+        """Sign, currency and brackets before the numeral; scale, unit and brackets after it."""
+        text = self.text
+        begin = start
+        prefix, begin = self._prefix(begin)
+        negative, begin = self._minus(begin)
+        if negative and prefix is BARE:
+            prefix, begin = self._prefix(begin)
+        elif not negative and begin and text[begin - 1] == "+":
+            begin -= 1
+        opening = self._skip_back(begin)
+        opened = opening > 0 and text[opening - 1] == "("
+        closing = self._skip(end)
+        tight = opened and text.startswith(")", closing)
+        unit, end = self._suffix(closing + 1 if tight else end)
+        closed = tight
+        if opened and not tight:
+            closing = self._skip(end)
+            closed = text.startswith(")", closing)
+            end = closing + 1 if closed else end
+        if closed and not self._is_gloss(opening - 1, previous):
+            begin = opening - 1
             if prefix is BARE:
-                prefix, start = self._prefix(start)
-        elif start and text[start - 1] == "+":
-            start -= 1
-        bracketed = False
-        opened = start and text[start - 1] == "("
-        closing = end
-        if opened:
-            while closing < len(text) and text[closing] == " ":
-                closing += 1
-            if closing < len(text) and text[closing] == ")":
-                bracketed, end = True, closing + 1
-                start -= 1
-                if prefix is BARE:
-                    prefix, start = self._prefix(start)
-        unit, end, long_scale = self._suffix(end)
-        if opened and not bracketed and end < len(text) and text[end] == ")" and not text[at - 1 : at] == ")":
-            bracketed, end, start = True, end + 1, start - 1
-        unit = prefix.joined(unit) if prefix is not BARE else unit
-        if long_scale:
+                prefix, begin = self._prefix(begin)
+            outer, begin = self._minus(begin)
+            negative = True
+        elif closed and not tight:
+            end = closing
+        if unit.dimension == PERCENT and unit.size == _TENTH and end < len(text):
+            tenth = hanzi.read_hanzi(text[end]) if text[end] in hanzi.NUMERAL_CHARS else None
+            if tenth is not None and 0 < tenth < 10:  # 三成五 is 35%
+                readings, end = (readings[0] + tenth / 10,), end + 1
+        unit = prefix.joined(unit)
+        if unit.long_scale:
             readings = (*readings, *(value / 1000 for value in readings))
-        if negative or bracketed:
+        if negative:
             readings = tuple(-value for value in readings)
-        return self._number(readings, unit, start, end, body, bracketed and not negative)
+        return self._number(readings, unit, begin, end, digits)
 
-    def _prefix(self, start: int) -> tuple[Unit, int]:
-        position = start
+    def _is_gloss(self, opening: int, previous: int) -> bool:
+        """Whether a bracket directly follows another number, and so restates it."""
+        return 0 < previous <= opening and not self.text[previous:opening].strip(" =≈")
+
+    def _skip(self, position: int) -> int:
+        while position < len(self.text) and self.text[position] == " ":
+            position += 1
+        return position
+
+    def _skip_back(self, position: int) -> int:
         while position and self.text[position - 1] == " ":
             position -= 1
-        unit, begin = self.words.before(self.text, position)
+        return position
+
+    def _minus(self, position: int) -> tuple[bool, int]:
+        negative, at = signs.minus_before(self.text, self.lower, position, self._bullets)
+        return (True, at) if negative else (False, position)
+
+    def _prefix(self, start: int) -> tuple[Unit, int]:
+        unit, begin = self._words.before(self.text, self._skip_back(start))
         return (unit, begin) if unit is not BARE else (BARE, start)
 
-    def _suffix(self, end: int) -> tuple[Unit, int, bool]:
-        """Scale and unit after the digits, where they end, and whether the scale is a long-scale word."""
+    def _suffix(self, end: int) -> tuple[Unit, int]:
         text, lower = self.text, self.lower
-        unit, long_scale = BARE, False
-        for _ in range(4):
-            gap = _BETWEEN_UNITS.match(text, end)
-            position = gap.end() if gap else end
-            found, stop = self.words.after(text, lower, position)
+        unit = BARE
+        while end < len(text):
+            link = _LINKS_UNITS.match(text, end)
+            position = link.end() if link else end
+            found, stop = self._words.after(text, lower, position)
             if found is BARE and position > end + 1:
-                position = end + 1 if text[end] == " " else end
-                found, stop = self.words.after(text, lower, position)
-            if found is BARE or (unit.dimension and found.dimension) or (unit.dimension == PERCENT):
+                found, stop = self._words.after(text, lower, end + 1)
+            if (
+                found is BARE
+                or (unit.dimension and found.dimension)
+                or (unit.scale != 1 and found.scale != 1)
+            ):
                 break
-            if unit.scale != 1 and found.scale != 1:
-                break
-            if self.language == "fr" and found.name.startswith(("billion", "trillion")):
-                long_scale = True
             unit, end = unit.joined(found), stop
-        return unit, end, long_scale
+            if unit.dimension == PERCENT:
+                break
+        return unit, end
 
     def _number(
-        self,
-        readings: tuple[Fraction, ...],
-        unit: Unit,
-        start: int,
-        end: int,
-        body: str = "",
-        bracketed: bool = False,
+        self, readings: tuple[Fraction, ...], unit: Unit, start: int, end: int, digits: str = ""
     ) -> Number:
-        left = self.lower[max(0, start - 40) : start]
-        cut = max(left.rfind("\n"), left.rfind("。"), left.rfind("; "), left.rfind("；"))
-        left = left[cut + 1 :]
-        right = self.lower[end : end + 24]
-        role, bound = self._role(left, right, unit, start, end, body, readings[0])
+        lower = self.lower
+        line = lower.rfind("\n", max(0, start - 60), start) + 1 or max(0, start - 60)
+        left = lower[line:start]
+        right = lower[end : end + 24]
+        words = words_before(left)
+        tag = tag_of(words)
+        written = readings[0]
+        if unit.bare and digits and self._names_something(left, words, right, written, end):
+            role = Role.LABEL
+        elif (
+            unit.bare
+            and len(digits) == 4
+            and digits.isdigit()
+            and "1900" <= digits <= "2100"
+            and not left.endswith(("= ", "="))
+        ):
+            role = Role.YEAR
+        elif tag == ASIDE or (tag != ASSERTS and in_aside_clause(left)):
+            role = Role.ASIDE
+        else:
+            role = Role.VALUE
         return Number(
-            value=readings[0] * unit.factor,
+            value=written * unit.factor if unit is not BARE else written,
             text=self.original[start:end],
             start=start,
             end=end,
-            written=readings[0],
+            written=written,
             unit=unit,
             readings=readings,
             role=role,
-            direction=signs.direction(left, right),
-            bound=bound,
-            bracketed=bracketed,
+            asserted=tag == ASSERTS,
+            direction=signs.direction(words, right),
+            bound=tag if tag in (LESS, MORE) else "",
         )
 
-    def _role(
-        self, left: str, right: str, unit: Unit, start: int, end: int, body: str, value: Fraction
-    ) -> tuple[Role, str]:
-        left = left.rstrip()
-        if unit.bare:
-            if (
-                right[:1].isalpha()
-                and right[0] < "\u2e80"
-                and not (right[0] == "x" and not right[1:2].isalnum())
-            ):
-                return Role.LABEL, ""
-            if (
-                (right[:1] == "-"
-                and right[1:2].isalpha())
-                or right.startswith(_LABEL_AFTER_ZH)
-                or _ORDINAL.match(right)
-            ):
-                return Role.LABEL, ""
-            if left.endswith(_LABEL_ZH):
-                return Role.LABEL, ""
-            if len(body) == 4 and "1900" <= body <= "2100" and body.isdigit():
-                return (Role.VALUE if left.endswith(("=", "≈")) else Role.YEAR), ""
-            word = left.rstrip("°.#:( ").rpartition(" ")[2].lstrip("(")
-            if word in _LABEL_WORDS and value.denominator == 1 and not left.endswith(":"):
-                return Role.LABEL, ""
-        hedge = _HEDGES.search(left)
-        plain = left[: hedge.start()].rstrip() if hedge else left
-        bound = ">" if self._ends(plain, _MORE) else "<" if self._ends(plain, _LESS) else ""
-        if not bound and (self._ends(plain, _ASIDE) or plain.endswith(_ASIDE_ZH)):
-            return Role.ASIDE, ""
-        return Role.VALUE, bound
-
-    @staticmethod
-    def _ends(left: str, phrases: tuple[str, ...]) -> bool:
-        if not left.endswith(phrases):
+    def _names_something(self, left: str, words: list[str], right: str, value: Fraction, end: int) -> bool:
+        if value.denominator != 1:
             return False
-        return any(
-            (left.endswith(phrase) and not left[: -len(phrase)][-1:].isalpha()) or phrase[-1] > "\u2e80"
-            for phrase in phrases
-            if left.endswith(phrase)
-        )
+        if is_label(left, words, right):
+            return True
+        if not right or right[0] not in ".)、）:" or left.strip(" (（"):
+            return False
+        stop = self.text.find("\n", end)
+        rest = self.text[end + 1 : stop if stop >= 0 else len(self.text)].strip()
+        return bool(rest) and is_list_marker(left, right, abs(int(value)), rest, self.text)
+
+    def _with_compounds(self, found: list[Number]) -> list[Number]:
+        """`3亿2000万` is one number."""
+        joined = [found[0]]
+        for number in found[1:]:
+            before = joined[-1]
+            if (
+                before.end == number.start
+                and before.unit.scale > number.unit.scale > 1
+                and not before.unit.dimension
+                and self.text[before.end - 1] >= _IDEOGRAPHS
+                and abs(number.value) < before.unit.scale
+            ):
+                value = before.value + (number.value if before.value >= 0 else -number.value)
+                written = value / number.unit.factor
+                joined[-1] = replace(
+                    before, value=value, written=written, readings=(written,), unit=number.unit, end=number.end,
+                    text=self.original[before.start : number.end],
+                )  # fmt: skip
+            else:
+                joined.append(number)
+        return joined
 
     def _with_ranges(self, found: list[Number]) -> list[Number]:
         for index in range(len(found) - 1):
             first, second = found[index], found[index + 1]
-            if second.start - first.end > 9:
+            if second.start - first.end > 12 or Role.LABEL in (first.role, second.role):
                 continue
             between = self.lower[first.end : second.start]
-            is_range = _RANGE.fullmatch(between) or (
-                _RANGE_AND.fullmatch(between)
-                and _RANGE_OPENS.search(self.lower[max(0, first.start - 16) : first.start])
-            )
-            if not is_range or Role.LABEL in (first.role, second.role):
+            left = self.lower[max(0, first.start - 60) : first.start]
+            if not _RANGE.fullmatch(between) and not (
+                _RANGE_AND.fullmatch(between) and _RANGE_OPENS.search(left)
+            ):
                 continue
-            left = self.lower[max(0, first.start - 40) : first.start]
-            if re.search(r"(?:from|de|从|由)\s*$", left) and _MOTION.search(left):
+            if (first.percent and second.unit.bare) or first.unit.contradicts(second.unit):
+                continue
+            if _FROM.search(left) and _MOTION.search(left):
                 found[index] = replace(first, role=Role.ASIDE)
                 continue
-            if first.role is Role.YEAR or second.role is Role.YEAR:
+            if Role.YEAR in (first.role, second.role):
                 continue
             if first.unit.bare and not second.unit.bare:
                 first = replace(first, unit=second.unit, value=first.written * second.unit.factor)
             found[index] = replace(first, in_range=True, role=Role.VALUE)
             found[index + 1] = replace(second, in_range=True, role=Role.VALUE)
         return found
+
+
+_RUN = re.compile(r"\d+")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_TENTH = Fraction(1, 10)

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from ..normalise import narrow
 from .lexicon import Lexicon, lexicon
-from .mentions import Number, Role, language_code, lower_in_place
+from .mentions import Number, language_code, lower_in_place
+from .roles import Role
 from .units import BARE, ONE, PERCENT, Unit
 
 _PER = re.compile(r"/|\bper\b|\bpar\b|每")

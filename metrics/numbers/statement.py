@@ -4,48 +4,51 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from fractions import Fraction
 
 from ..normalise import boxed_contents, normalise_text, strip_reasoning
 from .latex import plain_math
-from .mentions import Number, Role
+from .mentions import MAX_NUMBERS, Number, Reader
+from .roles import Role
 from .units import Unit
 
 MAX_LENGTH = 20_000
 """Of longer texts the end is read: that is where the answer stands."""
 
-_CUE = re.compile(
-    r"(?:final |correct |my |short )?answer(?: is| would be| =|\"|')*\s*[:：=]|(?:final |correct |my )?answer(?: to [^.:\n]{1,80})? (?:is|would be|comes to|equals)\b"
-    r"|final (?:result|value)(?: is| =)?\s*[:：]?|final answer|####?"
-    r"|réponse(?: finale| est| correcte)*\s*[:：=]|la (?:bonne |)réponse (?:finale |correcte |)est\b|réponse finale"
-    r"|(?:最终|最后的?|正确)?(?:答案|结果)(?:应该|应)?\s*(?:是|为|[:：=])",
-    re.IGNORECASE,
-)
+_CUES = (
+    ("answer", re.compile(r"answers?[\"'*]*(?: ?[:：=→]| (?:to [^.:\n]{1,80} )?(?:is|are|would be|should be|comes to|equals)\b ?:?)")),
+    ("final", re.compile(r"final (?:answer|result|value)[\"'*]*(?: is| =| of)? ?[:：]?")),
+    ("result", re.compile(r"result[\"'*]* ?[:：]")),
+    ("réponse", re.compile(r"réponse(?: finale| correcte| exacte)?[\"'*]*(?: ?[:：=]| (?:est|serait)(?: donc)?\b ?:?)")),
+    ("résultat", re.compile(r"résultat(?: final)?[\"'*]* ?(?:[:：]|est\b)")),
+    ("答案", re.compile(r"答案[\"'*]*(?:应该|应|就)?(?:是|为|[:：=])?[:：]?")),
+    ("结果", re.compile(r"结果[\"'*]*(?:应该|应|就)?(?:是|为|[:：=])[:：]?")),
+    ("####", re.compile(r"####")),
+)  # fmt: skip
 _CORRECTION = re.compile(
-    r"\b(?:wait|actually|correction|sorry|scratch that|let me (?:re\w+|correct)|no, |oops|on second thought|attendez|en fait|pardon)|等等|不对|更正|其实",
-    re.IGNORECASE,
+    r"\b(?:wait|actually|correction|scratch that|let me (?:re\w+|correct)|no,|oops|on second thought|attendez|en fait|pardon|erratum)\b"
+    r"|等等|不对|更正|其实"
 )
-_SENTENCE_END = re.compile(r"(?<=[^\d\s][.!?])\s+(?=[^\s])|(?<=\d[.!?])\s+(?=[^\W\d])|[。！？；]|\n+|;\s")
-_CHAIN = re.compile(r"[=≈≅→⇒]|\b(?:or|ou|i\.e\.|that is|soit|equals|equivalently)\b|即|也就是|或")
+_SENTENCE_END = re.compile(r"(?<=[^\d\s][.!?])[ ]+|(?<=\d[.!?])[ ]+(?=[^\W\d])|[。！？；]|\n+|;[ ]")
+_REMARK = re.compile(
+    r"[ *>(-]*(?:note|nb|n\.b|this compares|by comparison|for comparison|in comparison|for reference|in contrast|this assumes|"
+    r"assum|disclaimer|source|rounded|remarque|à noter|pour rappel|à titre de comparaison|pour comparaison|注|备注|相比|其中|作为对比)"
+)
 _LINK = re.compile(
-    r"[\s,(]*(?:[=≈≅(]|,?\s*\(?(?:or|i\.?e\.?|that is|that's|which is|soit|ou|equivalently|equal to|equals|aka|c'est-à-dire|即|也就是|或|约|等于)"
-    r"|(?<=\s)/)[\s,=≈(]*(?:about|approximately|roughly|around|environ|约|exactly|as a percentage|in percent|:)?[\s,=≈(]*",
-    re.IGNORECASE,
+    r"[ ,(]*(?:[=≈≅(]|(?:or|i\.?e\.?|that is|that's|which is|soit|ou|equivalently|equal to|equals|aka|c'est-à-dire|也就是|即|或|约|等于)[ ,:]"
+    r"|也就是|即|或|约|等于|/)[ ,=≈(:]*(?:or|i\.e\.|that is|soit|about|approximately|roughly|around|environ|约|exactly)?[ ,=≈(:.]*"
 )
 _OR = re.compile(
-    r"[\s,]*(?:or|ou|或)[\s]*(?:about|approximately|perhaps|maybe|peut-être|possibly)?\s*", re.IGNORECASE
+    r"[ ,]*(?:or|ou|或者?)[ ]?(?:about |approximately |perhaps |maybe |even |peut-être |possibly )?"
 )
-_ASSERTS = re.compile(
-    r"(?:[=≈≅:→⇒]|\b(?:is|was|are|were|be|equals?|totals?|totall?ed|reached|gives?|yields?|makes?|to|of|by|at|est|était|vaut|atteint|"
-    r"s'élève à|de|soit|obtient|stood at)|为|是|达到?|等于|得|至)\s*"
-    r"(?:about|around|roughly|approximately|approx\.?|circa|environ|only|just|now|then|therefore|thus|约|大约|近|~|≈|\(|a|an|the|un|une|exactly|equal to)*\s*$"
-)
-_MARKER = re.compile(r"\(?\d{1,2}[.)、]\s+")
 _HEAD = re.compile(
-    r"[\s\"'(\[{*:：=≈~–-]*(?:about|around|roughly|approximately|approx\.?|environ|circa|约为?|大约|it is|it's|is|c'est|a|an|the)?[\s:=≈~$€£¥(+−–-]*$",
-    re.IGNORECASE,
+    r"[ \"'(\[{*:：=≈~–|>\n-]*(?:about|around|roughly|approximately|approx\.?|environ|circa|约为?|大约|it is|it's|is|c'est|a|an|the|est|de|d'|为|是)*[ :：=≈~$€£¥(+−–\"'-]*"
 )
+_CALCULATION = re.compile(r"[ ()\[\]=≈≅→⇒+*/÷x×·−–$€£-]+(?:about |约|environ )?")
+_ANY_NUMERAL = re.compile(r"[\d零〇一二三四五六七八九十]")
+_BEFORE_BOX = re.compile(r"[-−–+$€£¥(]*$")
+_AFTER_BOX = re.compile(r"\}([^\n.。,，;；]{0,30})")
+
+_LEVELS = 5
 
 
 def clean(text: str) -> str:
@@ -82,169 +85,183 @@ def _with_box_last(text: str) -> str:
     return text
 
 
-_ANY_NUMERAL = re.compile(r"[\d零〇一二三四五六七八九十]")
-_BEFORE_BOX = re.compile(r"[-−–+$€£¥(]*$")
-_AFTER_BOX = re.compile(r"\}([^\n.。,，;；]{0,30})")
+class Answer:
+    """A cleaned answer and its sentences, whose numbers are read when they are needed."""
 
+    def __init__(self, text: str, language: str | None) -> None:
+        self.text = text
+        self.reader = Reader(text, language)
+        self.lower = self.reader.lower
+        self._ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+        self._starts = [0, *self._ends]
+        self._numbers: dict[int, list[Number]] = {}
 
-def stated_number(
-    text: str, numbers: Sequence[Number], unit: Unit, wants_year: bool = False
-) -> Number | None:
-    """The number that an answer states in the end; None where it states none, or two different ones.
+    def numbers(self) -> list[Number]:
+        """All numbers of the answer."""
+        return self.reader.numbers() or self.reader.spelled()
 
-    Args:
-        text: the answer, cleaned.
-        numbers: its numbers, as `find_numbers` gives them.
-        unit: what is asked for; numbers that contradict it come last, numbers in it first.
-        wants_year: whether a calendar year is asked for.
-    """
-    if not numbers:
-        return None
-    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
-    sentences: list[list[Number]] = [[] for _ in range(len(ends) + 1)]
-    for number in numbers:
-        sentences[bisect_right(ends, number.start)].append(number)
-    starts = [0, *ends]
-    cue = _last_cue(text, numbers[-1].end)
-    order = range(len(sentences) - 1, -1, -1)
-    first_after = None
-    if cue is not None:
-        first = bisect_right(ends, cue)
-        order = range(first, len(sentences))
-        sentences[first] = [number for number in sentences[first] if number.start >= cue - 1]
-        first_after = cue
-    elif _answers_first(text, sentences, starts):
-        order = range(len(sentences))
-    for level in _levels(unit, wants_year):
+    def stated(self, unit: Unit, wants_year: bool = False) -> Number | None:
+        """The number that the answer states in the end; None where it states none, or two different ones.
+
+        Args:
+            unit: what is asked for; numbers that contradict it come last.
+            wants_year: whether a calendar year is asked for.
+        """
+        cue = self._last_cue()
+        if cue is not None:
+            number, level = self._search(
+                range(bisect_right(self._ends, cue), len(self._starts)), unit, wants_year, cue
+            )
+            if number is not None:
+                return self._settled(number)
+        order = range(len(self._starts) - 1, -1, -1)
+        number, level = self._search(
+            range(len(self._starts)) if self._answers_first() else order, unit, wants_year
+        )
+        if number is None or (level > 2 and not wants_year):
+            spelled = self.reader.spelled()
+            if spelled and (number is None or number.role is Role.LABEL):
+                return next((n for n in reversed(spelled) if n.role is Role.VALUE), spelled[-1])
+        return None if number is None else self._settled(number)
+
+    def _sentence(self, index: int) -> list[Number]:
+        if index not in self._numbers:
+            end = self._starts[index + 1] if index + 1 < len(self._starts) else len(self.text)
+            self._numbers[index] = self.reader.numbers(self._starts[index], end)
+        return self._numbers[index]
+
+    def _search(
+        self, order: range, unit: Unit, wants_year: bool, cue: int | None = None
+    ) -> tuple[Number | None, int]:
+        """The best number of the first sentence (in this order) that has one of the best level."""
+        best: Number | None = None
+        best_level, read = _LEVELS, 0
         for index in order:
-            chosen = [number for number in sentences[index] if level(number)]
-            if chosen:
-                begin = max(starts[index], first_after or 0)
-                return _resolve(
-                    text, _pick(text, begin, chosen, unit, first_after is not None), sentences[index]
-                )
-    return None
+            numbers = self._sentence(index)
+            read += len(numbers)
+            begin = self._starts[index]
+            if cue is not None and begin < cue:
+                begin = cue
+                numbers = [number for number in numbers if number.end > cue]
+            if numbers:
+                demoted = 1 if cue is None and _REMARK.match(self.lower, begin) else 0
+                levels = [_level(number, unit, wants_year) + demoted for number in numbers]
+                level = min(levels)
+                if level < best_level:
+                    chosen = [number for number, own in zip(numbers, levels) if own == level]
+                    best, best_level = self._pick(begin, chosen, unit, cue is not None), level
+            if best_level == 0 or read > MAX_NUMBERS:
+                break
+        return best, best_level
 
-
-def _levels(unit: Unit, wants_year: bool) -> list[Callable[[Number], bool]]:
-    def fitting(number: Number) -> bool:
-        return number.role is Role.VALUE and not number.unit.contradicts(unit)
-
-    levels: list[Callable[[Number], bool]] = [
-        fitting,
-        lambda number: number.role is Role.VALUE,
-        lambda number: number.role <= Role.ASIDE,
-        lambda number: number.role <= Role.YEAR,
-        lambda number: True,
-    ]
-    return [lambda number: number.role is Role.YEAR, *levels] if wants_year else levels
-
-
-def _last_cue(text: str, last: int) -> int | None:
-    """Where the text after the last answer cue begins, if a number follows it and no correction does."""
-    position = None
-    for match in _CUE.finditer(text, 0, last):
-        position = match.end()
-    if position is None:
-        return None
-    if any(
-        match.start() >= position and match.end() < last for match in _CORRECTION.finditer(text, position)
-    ):
-        return None
-    return position
-
-
-def _answers_first(text: str, sentences: list[list[Number]], starts: list[int]) -> bool:
-    """Whether the first line is nothing but a number and what follows explains it."""
-    if len(sentences) < 2 or len(sentences[0]) != 1:
-        return False
-    first = sentences[0][0]
-    if (
-        first.role is Role.LABEL
-        or not _stands_alone(text, starts, 0, first)
-        or _CORRECTION.search(text, first.end)
-    ):
-        return False
-    last = len(sentences) - 1
-    while last and not sentences[last]:
-        last -= 1
-    return last == 0 or not (
-        len(sentences[last]) == 1 and _stands_alone(text, starts, last, sentences[last][0])
-    )
-
-
-def _stands_alone(text: str, starts: list[int], index: int, number: Number) -> bool:
-    end = starts[index + 1] if index + 1 < len(starts) else len(text)
-    before, after = text[starts[index] : number.start], text[number.end : end]
-    return bool(_HEAD.fullmatch(before)) and not after.strip(" .。!*\n")
-
-
-def _pick(text: str, begin: int, chosen: list[Number], unit: Unit, cued: bool) -> Number:
-    """The stated one among the numbers of one sentence."""
-    outside = [number for number in chosen if not _parenthesised(text, begin, number.start)]
-    chosen = outside or chosen
-    if unit.dimension:
-        chosen = [number for number in chosen if number.unit.dimension == unit.dimension] or chosen
-    head = chosen[0]
-    if cued and _HEAD.fullmatch(text[begin : head.start]):
-        return _end_of_chain(text, chosen)
-    asserted = [n for n in chosen if _ASSERTS.search(text[max(begin, n.start - 40) : n.start].lower())]
-    return asserted[-1] if asserted else chosen[-1]
-
-
-def _end_of_chain(text: str, chosen: list[Number]) -> Number:
-    """`84 / 2 = 42`: what stands after the last sign of equality, if the head is the start of a calculation."""
-    current = chosen[0]
-    for following in chosen[1:]:
-        between = text[current.end : following.start]
-        if len(between) > 40 or not _CALCULATION.fullmatch(between):
-            break
-        current = following
-    return current
-
-
-_CALCULATION = re.compile(r"[\s()\[\]=≈≅→⇒+×*/÷x·−–-]+(?:about|约|environ)?\s*")
-
-
-def _parenthesised(text: str, begin: int, position: int) -> bool:
-    return text.count("(", begin, position) > text.count(")", begin, position)
-
-
-def _resolve(text: str, number: Number, sentence: list[Number]) -> Number | None:
-    """Another writing of the same number beside it, where that one names its unit; None where two differ."""
-    index = next(i for i, other in enumerate(sentence) if other is number)
-    for other_index in (index - 1, index + 1):
-        if not 0 <= other_index < len(sentence):
-            continue
-        other = sentence[other_index]
-        first, second = (other, number) if other_index < index else (number, other)
-        between = text[first.end : second.start]
-        if len(between) > 40:
-            continue
-        if (
-            number.unit.bare
-            and other.unit.dimension
-            and _LINK.fullmatch(between)
-            and same_amount(number, other)
-        ):
-            return other
-        if (
-            _OR.fullmatch(between)
-            and not same_amount(number, other)
-            and first.unit.dimension == second.unit.dimension
-        ):
+    def _last_cue(self) -> int | None:
+        """Where the text after the last answer cue begins, if a numeral follows it and no correction does."""
+        lower = self.lower
+        last = -1
+        for hint, pattern in _CUES:
+            position = lower.rfind(hint)
+            while position >= 0:
+                match = pattern.match(lower, position)
+                if match and _ANY_NUMERAL.search(lower, match.end()):
+                    last = max(last, match.end())
+                    break
+                position = lower.rfind(hint, 0, position)
+        if last < 0:
             return None
-    return number
+        corrected = [
+            match for match in _CORRECTION.finditer(lower, last) if _ANY_NUMERAL.search(lower, match.end())
+        ]
+        return None if corrected else last
+
+    def _answers_first(self) -> bool:
+        """Whether the first sentence is nothing but a number and what follows explains it."""
+        if len(self._starts) < 2:
+            return False
+        first = self._sentence(0)
+        if len(first) != 1 or first[0].role is Role.LABEL or not self._stands_alone(0, first[0]):
+            return False
+        if _CORRECTION.search(self.lower, first[0].end):
+            return False
+        last = len(self._starts) - 1
+        while last and not self._sentence(last):
+            last -= 1
+        final = self._sentence(last)
+        return last == 0 or not (len(final) == 1 and self._stands_alone(last, final[0]))
+
+    def _stands_alone(self, index: int, number: Number) -> bool:
+        start = self._starts[index]
+        end = self._starts[index + 1] if index + 1 < len(self._starts) else len(self.text)
+        return bool(_HEAD.fullmatch(self.lower, start, number.start)) and not self.text[
+            number.end : end
+        ].strip(" .。!*\n")
+
+    def _pick(self, begin: int, chosen: list[Number], unit: Unit, cued: bool) -> Number:
+        """The stated one among the numbers of one sentence."""
+        if len(chosen) == 1:
+            return chosen[0]
+        chosen = [number for number in chosen if not self._parenthesised(begin, number.start)] or chosen
+        if unit.dimension:
+            chosen = [number for number in chosen if number.unit.dimension == unit.dimension] or chosen
+        if cued and _HEAD.fullmatch(self.lower, begin, chosen[0].start):
+            return self._end_of_chain(chosen)
+        return next((number for number in reversed(chosen) if number.asserted), chosen[-1])
+
+    def _end_of_chain(self, chosen: list[Number]) -> Number:
+        """`84 / 2 = 42`: what stands last, if the head is the start of a calculation."""
+        current = chosen[0]
+        for following in chosen[1:]:
+            if not _CALCULATION.fullmatch(self.lower, current.end, following.start):
+                break
+            current = following
+        return current
+
+    def _parenthesised(self, begin: int, position: int) -> bool:
+        return self.text.count("(", begin, position) > self.text.count(")", begin, position)
+
+    def _settled(self, number: Number) -> Number | None:
+        """Another writing of the same number beside it, where that one names its unit; None where two differ."""
+        sentence = self._sentence(bisect_right(self._ends, number.start))
+        index = next((i for i, other in enumerate(sentence) if other.start == number.start), -1)
+        for other_index in (index - 1, index + 1):
+            if index < 0 or not 0 <= other_index < len(sentence):
+                continue
+            other = sentence[other_index]
+            first, second = (other, number) if other_index < index else (number, other)
+            if second.start - first.end > 40:
+                continue
+            if (
+                not number.unit.dimension
+                and other.unit.dimension
+                and _LINK.fullmatch(self.lower, first.end, second.start)
+            ):
+                if same_amount(number, other):
+                    return other
+            if number.unit.bare and other.unit.scale != 1 and same_amount(number, other):
+                return other
+            if _OR.fullmatch(self.lower, first.end, second.start) and not same_amount(number, other):
+                if first.unit.dimension == second.unit.dimension:
+                    return None
+        return number
+
+
+def _level(number: Number, unit: Unit, wants_year: bool) -> int:
+    """How far a number is from being what is asked for; 0 is what is asked for."""
+    if number.role is Role.YEAR:
+        return 0 if wants_year else 3
+    if number.role is Role.LABEL:
+        return 4
+    if number.role is Role.ASIDE:
+        return 2
+    return 1 if wants_year or number.unit.contradicts(unit) else 0
 
 
 def same_amount(one: Number, other: Number) -> bool:
     """Whether two writings mean one amount, up to rounding (`0.0685` and `6.85%`, `16,640.50` and `16,641`)."""
-    readings = {one.value, other.value}
-    if one.percent != other.percent:
-        readings_of = (one.value, other.value), (one.written, other.written)
-        return any(_close(a, b) for a, b in readings_of)
-    return len(readings) == 1 or _close(one.value, other.value)
+    if _close(one, other, written=False):
+        return True
+    return one.percent != other.percent and _close(one, other, written=True)
 
 
-def _close(a: Fraction, b: Fraction) -> bool:
-    return abs(a - b) <= abs(a) / 200
+def _close(one: Number, other: Number, written: bool) -> bool:
+    a, b = (one.written, other.written) if written else (one.value, other.value)
+    return abs(a - b) * 200 <= abs(a)

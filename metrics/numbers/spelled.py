@@ -1,0 +1,85 @@
+"""Numbers spelled out in English and French."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+_SMALL = {
+    word: value
+    for value, words in enumerate(
+        (
+            "zero zéro nil", "one un une", "two deux", "three trois", "four quatre", "five cinq", "six", "seven sept",
+            "eight huit", "nine neuf", "ten dix", "eleven onze", "twelve douze", "thirteen treize", "fourteen quatorze",
+            "fifteen quinze", "sixteen seize", "seventeen", "eighteen", "nineteen", "twenty vingt vingts",
+        )
+    )
+    for word in words.split()
+}  # fmt: skip
+_TENS = {
+    "thirty": 30, "trente": 30, "forty": 40, "quarante": 40, "fifty": 50, "cinquante": 50, "sixty": 60, "soixante": 60,
+    "seventy": 70, "septante": 70, "eighty": 80, "octante": 80, "huitante": 80, "ninety": 90, "nonante": 90,
+}  # fmt: skip
+_MULTIPLIERS = {
+    "thousand": 10**3, "mille": 10**3, "million": 10**6, "millions": 10**6, "milliard": 10**9, "milliards": 10**9,
+    "billion": 10**9, "billions": 10**9, "trillion": 10**12,
+}  # fmt: skip
+_HUNDREDS = frozenset(("hundred", "cent", "cents"))
+_SHARES = {
+    "half": (1, 2), "one half": (1, 2), "one-half": (1, 2), "a half": (1, 2), "la moitié": (1, 2), "un demi": (1, 2),
+    "one third": (1, 3), "one-third": (1, 3), "a third": (1, 3), "un tiers": (1, 3), "two thirds": (2, 3),
+    "two-thirds": (2, 3), "deux tiers": (2, 3), "one quarter": (1, 4), "one-quarter": (1, 4), "un quart": (1, 4),
+    "three quarters": (3, 4), "three-quarters": (3, 4), "trois quarts": (3, 4), "one fifth": (1, 5), "one-fifth": (1, 5),
+}  # fmt: skip
+_ARTICLES = frozenset(("one", "un", "une"))
+
+_ANY = "|".join(sorted((*_SMALL, *_TENS, *_MULTIPLIERS, *_HUNDREDS), key=len, reverse=True))
+_NUMERAL = re.compile(
+    rf"(?<![\w-])(?:{'|'.join(sorted(_SHARES, key=len, reverse=True))}|(?:{_ANY})(?:(?:[ -]|,? and |[ -]et[ -])(?:{_ANY})(?!\w))*)(?![\w-])"
+)
+
+
+def find_spelled(lower: str) -> Iterator[tuple[Fraction, int, int]]:
+    """Value, start and end of each number spelled out in a lower-case text.
+
+    `one`, `un` and `une` alone count only where they are the whole text: they are articles
+    and pronouns too.
+
+    >>> [(int(value), start) for value, start, _ in find_spelled("twenty-one of one hundred and five")]
+    [(21, 0), (105, 14)]
+    >>> [int(value) for value, _, _ in find_spelled("quatre-vingt-dix-sept mille deux cents")]
+    [97200]
+    """
+    for match in _NUMERAL.finditer(lower):
+        phrase = match[0]
+        if phrase in _SHARES:
+            yield Fraction(*_SHARES[phrase]), match.start(), match.end()
+            continue
+        if phrase in _ARTICLES and lower.strip(" .!*:\n") != phrase:
+            continue
+        value = _value(re.findall(r"[^\W\d_]+", phrase))
+        if value is not None:
+            yield Fraction(value), match.start(), match.end()
+
+
+def _value(words: list[str]) -> int | None:
+    total = current = 0
+    for word in words:
+        if word in ("and", "et"):
+            continue
+        if word in _HUNDREDS:
+            current = (current or 1) * 100
+        elif word in _MULTIPLIERS:
+            factor = _MULTIPLIERS[word]
+            if total and factor > 1000 and total < factor:
+                total, current = (total + current) * factor, 0
+            else:
+                total, current = total + (current or 1) * factor, 0
+        elif word in ("vingt", "vingts") and current % 100 == 4:
+            current += 76
+        else:
+            current += _SMALL[word] if word in _SMALL else _TENS[word]
+        if current > 10**15 or total > 10**30:
+            return None
+    return total + current
