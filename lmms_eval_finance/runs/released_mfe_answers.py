@@ -97,7 +97,8 @@ def _from_jsonl(path: Path) -> Answers:
         placed = rows.setdefault(task, {})
         if row in placed:
             raise SettingError(f"{path}, entry {number}: a second answer for row {row} of {task}")
-        placed[row] = Answer(str(entry.get("id")), str(entry.get("prediction") or ""), votes)
+        prediction = entry.get("prediction")
+        placed[row] = Answer(str(entry.get("id")), "" if prediction is None else str(prediction), votes)
     for task, placed in rows.items():
         if sorted(placed) != list(range(len(placed))):
             raise SettingError(f"{path}: the rows of {task} do not run from 0 to {len(placed) - 1}")

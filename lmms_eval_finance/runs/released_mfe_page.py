@@ -105,15 +105,15 @@ def _as_printed(models: Sequence[ModelFigures]) -> str:
             cells += printed is not None
             met += printed is not None and same
             row.append(_number(value) if same else f"{_number(value) or '–'} (printed {printed:.1f})")
-        rows.append([found.name, *row[:-1], _percent(found.released[REWORDED]), row[-1]])
+        rows.append([_cell(found.name), *row[:-1], _percent(found.released[REWORDED]), row[-1]])
     absent = [
         entry["name"]
         for entry in published()["models"]
         if entry["name"] not in {found.name for found in models}
     ]
-    text = f"{met} of the {cells} printed cells of these models are met to the last digit."
+    text = f"{met} of the {cells} printed cells of these models are met to the last digit." if cells else ""
     if absent:
-        text += f" No answers were found of {' and '.join(absent)}."
+        text = f"{text} No answers were found of {', '.join(absent)}.".strip()
     head = ["Model", *(_TITLES[name] for name in PRINTED), "Reworded (not printed)", "Average"]
     return f"### Table 2 as printed\n\n{text}\n\n{_table(head, rows)}"
 
@@ -122,7 +122,7 @@ def _corrected(models: Sequence[ModelFigures], title: str, rates: Callable[[Mode
     names = [name for name in _CORRECTED if any(rates(found).get(name) for found in models)]
     rows = [
         [
-            found.name,
+            _cell(found.name),
             *(_percent(rates(found).get(name)) for name in names),
             _gap(rates(found)),
             _number(macro(rates(found))),
@@ -149,7 +149,7 @@ def _effect(models: Sequence[ModelFigures], corrections: Sequence[errata.Correct
         counts[fix.task] = counts.get(fix.task, 0) + 1
     rows = [
         [
-            found.name,
+            _cell(found.name),
             *(_change(found.changed.get(split)) for split in splits),
             str(found.undecided),
         ]
