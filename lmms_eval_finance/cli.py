@@ -15,6 +15,9 @@ VERBS = {
     "doctor": "check hosts, extras, tasks, data sources and judges, with a fix for each problem",
     "path": "print the folder to give to the host's --include_path",
     "data": "check, import or fetch a benchmark's data",
+    "judge": "put a finished run's open answers to language judges, resumable, nothing paid twice",
+    "review": "decide by hand, on a local page, what rule and judges could not agree on",
+    "rescore": "score a finished run again with later verdicts and review decisions, without a model",
     "prompts": "export prompt templates to a folder, or check such a folder",
 }
 

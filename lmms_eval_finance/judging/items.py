@@ -18,7 +18,7 @@ A task whose answers are judged writes records (`metrics.records.Record`) in whi
     explanation?    the model's own explanation, for judges that see it
     answer?         the text that judges are shown where it is not `prediction`, such as the raw reply
                     of a choice that the rule could not read
-    images?         paths of image files, shown in the review
+    images?         ids of the data rows whose images the review shows; default: the record's own id
     review?         why a person should look at the item, where the task itself knows
 
 `resolve` turns rule verdict, votes and a person's decision into outcome and score.

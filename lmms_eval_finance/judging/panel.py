@@ -105,6 +105,10 @@ class Panel:
         ]
         return ",".join([judge.model, f"{chosen}@{self._templates[chosen].hash}", *parameters])
 
+    def knows(self, preset: str) -> bool:
+        """Whether there is a prompt of that name."""
+        return preset in self._templates
+
     def plan(self, items: Sequence[JudgeItem]) -> list[Share]:
         """What judging these items would send, without sending anything."""
         return [self._share(judge, items) for judge in self.judges]
@@ -208,7 +212,7 @@ class Panel:
 def judge_items(
     items: Sequence[JudgeItem],
     panel: Panel,
-    on_done: Callable[[JudgeItem, Sequence[Vote]], None] | None = None,
+    on_done: Callable[[JudgeItem, Sequence[Vote]], object] | None = None,
 ) -> list[list[Vote]]:
     """Ask every judge of the panel about every item; block until all have voted or failed.
 

@@ -1,0 +1,170 @@
+"""Reading the host's output back: runs, their sample files and the records in them.
+
+The host writes ``<output_path>/<model>/<date>_results.json`` and, with ``--log_samples``,
+``<date>_samples_<task>.jsonl``. A sample line holds what process_results returned; our
+tasks return, under their primary metric, a record (`Record.to_json()`) or a list of
+records (several scored items of one document). Files of other tasks in the same run hold
+none and are passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmms_eval_finance.metrics.records import Record
+from lmms_eval_finance.settings import SettingError
+
+LONGEST_LINE = 64 * 2**20
+_SAMPLES = re.compile(r"(?P<date>.+?)_samples_(?P<task>.+)\.jsonl")
+_RESULTS = re.compile(r"(?P<date>.+)_results\.json")
+# `score` is absent from records that are not scored; `details` tells whole records from brief ones
+_RECORD_KEYS = frozenset({"id", "outcome", "details"})
+
+
+@dataclass(frozen=True)
+class Run:
+    """One evaluation of one model: the files of one date in one folder.
+
+    Attributes:
+        folder: where its files lie; its name is the model's.
+        date: what the names of its files start with.
+        samples: the sample file of each task, by task name, sorted.
+    """
+
+    folder: Path
+    date: str
+    samples: Mapping[str, Path]
+
+    @property
+    def results(self) -> Path:
+        """The host's results file."""
+        return self.folder / f"{self.date}_results.json"
+
+    def companion(self, kind: str) -> Path:
+        """A file of ours beside the run's: ``<date>_<kind>.jsonl`` (verdicts, review, decisions)."""
+        return self.folder / f"{self.date}_{kind}.jsonl"
+
+    def records(self, skipped: list[str] | None = None) -> Iterator[tuple[str, Record]]:
+        """Task and record of every scored item, in the order of the files; nothing is held in memory.
+
+        Args:
+            skipped: where given, lines that cannot be read are described here and passed over.
+
+        Raises:
+            SettingError: a line cannot be read, naming file and line.
+        """
+        for task, path in self.samples.items():
+            for record in read_records(path, skipped):
+                yield task, record
+
+
+def open_run(path: Path) -> Run:
+    """Find the run that a path means: a results or sample file, a model's folder, or an output folder.
+
+    Raises:
+        SettingError: there is none, there are several to choose from, or it has no sample files.
+    """
+    if not path.exists():
+        raise SettingError(f"{path}: no such file or folder")
+    if path.is_file():
+        named = _SAMPLES.fullmatch(path.name) or _RESULTS.fullmatch(path.name)
+        if named is None:
+            raise SettingError(f"{path}: is no ..._results.json or ..._samples_TASK.jsonl of the host")
+        return _run(path.parent, named["date"])
+    found = _runs_in(path) or [
+        run for folder in sorted(path.iterdir()) if folder.is_dir() for run in _runs_in(folder)
+    ]
+    if not found:
+        raise SettingError(
+            f"{path}: holds no ..._results.json and no ..._samples_TASK.jsonl: name the folder given to --output_path"
+        )
+    if len(found) > 1:
+        names = "\n  ".join(str(folder / f"{date}_results.json") for folder, date in found)
+        raise SettingError(f"{path}: holds {len(found)} runs; name one of\n  {names}")
+    return _run(*found[0])
+
+
+def _runs_in(folder: Path) -> list[tuple[Path, str]]:
+    names = [entry.name for entry in folder.iterdir() if entry.is_file()]
+    matches = [_SAMPLES.fullmatch(name) or _RESULTS.fullmatch(name) for name in names]
+    return [(folder, date) for date in sorted({match["date"] for match in matches if match})]
+
+
+def _run(folder: Path, date: str) -> Run:
+    samples = {}
+    for entry in sorted(folder.iterdir()):
+        match = _SAMPLES.fullmatch(entry.name)
+        if match is not None and match["date"] == date:
+            samples[match["task"]] = entry
+    if not samples:
+        raise SettingError(f"{folder}: the run {date} has no sample files: run lmms-eval with --log_samples")
+    return Run(folder, date, samples)
+
+
+def read_records(path: Path, skipped: list[str] | None = None) -> Iterator[Record]:
+    """The records of one sample file; none where its lines are not of our tasks.
+
+    Args:
+        path: a ``..._samples_TASK.jsonl``.
+        skipped: where given, lines that cannot be read are described here and passed over.
+
+    Raises:
+        SettingError: a line cannot be read or an item stands twice, naming file and line.
+    """
+    seen: set[str] = set()
+    for number, line in enumerate(_lines(path), 1):
+        try:
+            for record in _records_of(line):
+                if record.id in seen:
+                    raise ValueError(f"the item {record.id!r} stands twice")
+                seen.add(record.id)
+                yield record
+        except (ValueError, RecursionError) as error:
+            problem = f"{path}:{number}: {error}"
+            if skipped is None:
+                raise SettingError(f"{problem} (--skip-broken leaves such lines out)") from None
+            skipped.append(problem)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            while line := file.readline(LONGEST_LINE + 1):
+                if len(line) > LONGEST_LINE:
+                    while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
+                        pass
+                yield line
+    except OSError as error:
+        raise SettingError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+def _records_of(line: bytes) -> Iterator[Record]:
+    if len(line) > LONGEST_LINE:
+        raise ValueError(f"the line is longer than {LONGEST_LINE:,} bytes")
+    if not line.strip():
+        return
+    try:
+        sample = json.loads(line)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 text: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from None
+    if not isinstance(sample, dict):
+        raise ValueError("not a JSON object")
+    for value in sample.values():
+        found = [value] if _is_record(value) else value
+        if isinstance(found, list) and found and all(_is_record(entry) for entry in found):
+            for entry in found:
+                if not isinstance(entry["id"], str) or not isinstance(entry["details"], dict):
+                    raise ValueError("not a record: id must be a text, details an object")
+                yield Record.from_json(entry)
+            return
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() >= _RECORD_KEYS

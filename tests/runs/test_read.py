@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lmms_eval_finance.metrics.outcomes import Outcome
+from lmms_eval_finance.metrics.records import Record
+from lmms_eval_finance.runs import read
+from lmms_eval_finance.runs.read import open_run, read_records
+from lmms_eval_finance.settings import SettingError
+
+DATE = "20260102_030405"
+
+
+def test_records_come_back_whole_and_in_order(write_run, make):
+    records = [make.judged(number, "correct", context="été 市盈率") for number in range(5)]
+    folder = write_run({"mfe_text": records, "mfe_chart": [make.judged(9)]})
+    run = open_run(folder)
+    assert list(run.samples) == ["mfe_chart", "mfe_text"]
+    assert list(run.records()) == [
+        ("mfe_chart", make.judged(9)),
+        *(("mfe_text", record) for record in records),
+    ]
+
+
+def test_several_records_of_one_document(write_run, make):
+    records = [make.judged(1), make.judged(2)]
+    folder = write_run({"famma": [[record.to_json() for record in records]]})
+    assert [record.id for _, record in open_run(folder).records()] == ["1", "2"]
+
+
+def test_other_tasks_are_passed_over(write_run, make):
+    folder = write_run({"mfe_text": [make.judged(1)]})
+    (folder / f"{DATE}_samples_other.jsonl").write_text(
+        '{"doc_id": 0, "exact_match": 1.0, "l": [], "d": {"id": 1}}\n'
+    )
+    assert [task for task, _ in open_run(folder).records()] == ["mfe_text"]
+
+
+def test_every_way_to_name_a_run(write_run, make, tmp_path):
+    folder = write_run({"mfe_text": [make.judged(1)]})
+    for path in (
+        folder,
+        folder.parent,
+        folder / f"{DATE}_results.json",
+        folder / f"{DATE}_samples_mfe_text.jsonl",
+    ):
+        run = open_run(path)
+        assert (run.folder, run.date) == (folder, DATE)
+    assert run.results.is_file()
+    assert run.companion("review") == folder / f"{DATE}_review.jsonl"
+
+
+def test_a_choice_of_runs_has_to_be_made(write_run, make):
+    write_run({"mfe_text": [make.judged(1)]})
+    folder = write_run({"mfe_text": [make.judged(1)]}, date="20270101_000000")
+    with pytest.raises(SettingError, match=r"holds 2 runs; name one of\n.*20260102_030405_results\.json"):
+        open_run(folder)
+    assert open_run(folder / "20270101_000000_results.json").date == "20270101_000000"
+    write_run({"mfe_text": [make.judged(1)]}, model="other")
+    with pytest.raises(SettingError, match="holds 3 runs"):
+        open_run(folder.parent)
+
+
+def test_paths_that_mean_no_run(tmp_path, write_run, make):
+    with pytest.raises(SettingError, match="no such file or folder"):
+        open_run(tmp_path / "absent")
+    with pytest.raises(SettingError, match="--output_path"):
+        open_run(tmp_path)
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(SettingError, match="is no"):
+        open_run(tmp_path / "x.json")
+    (tmp_path / f"{DATE}_results.json").write_text("{}")
+    with pytest.raises(SettingError, match="--log_samples"):
+        open_run(tmp_path)
+
+
+def line(**changes):
+    record = {"id": "1", "outcome": "correct", "score": 1.0, "details": {}}
+    return json.dumps({"accuracy": {**record, **changes}}).encode()
+
+
+BROKEN = {
+    "torn": (b'{"accuracy": {"id": "7"', "not JSON"),
+    "bytes": (b'{"a": "\xff"}', "not UTF-8"),
+    "a list": (b"[1]", "not a JSON object"),
+    "depth": (b'{"a":' * 100_000, "recursion|not JSON"),
+    "unknown outcome": (line(outcome="fine"), "fine"),
+    "score too large": (line(score=2), "outside"),
+    "nan": (line().replace(b"1.0", b"NaN"), "outside"),
+    "score is a text": (line(score="1"), "not a record"),
+    "score against outcome": (line(score=None), "outcome correct with score None"),
+    "id is a number": (line(id=1), "id must be a text"),
+    "id is a list": (line(id=[]), "id must be a text"),
+    "details is a list": (line(details=[]), "details an object"),
+    "twice": (line(id="0"), "'0' stands twice"),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_broken_lines_are_named_or_counted(tmp_path, fault):
+    broken, message = BROKEN[fault]
+    path = tmp_path / f"{DATE}_samples_t.jsonl"
+    path.write_bytes(line(id="0") + b"\n\n" + broken + b"\n" + line(id="9") + b"\n")
+    with pytest.raises(SettingError, match=message) as caught:
+        list(read_records(path))
+    assert f"{path}:3: " in str(caught.value)
+    assert "--skip-broken" in str(caught.value)
+    assert len(str(caught.value)) < 1000
+    skipped = []
+    assert [record.id for record in read_records(path, skipped)] == ["0", "9"]
+    assert len(skipped) == 1
+
+
+def test_a_line_without_end_is_not_held_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(read, "LONGEST_LINE", 1000)
+    path = tmp_path / f"{DATE}_samples_t.jsonl"
+    path.write_bytes(b"x" * 5000 + b"\n" + line() + b"\n" + b"y" * 5000)
+    skipped = []
+    assert [record.id for record in read_records(path, skipped)] == ["1"]
+    assert [text.split(": ")[0][-2:] for text in skipped] == [":1", ":3"]
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_give_records_or_are_left_out(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("run") / f"{DATE}_samples_t.jsonl"
+    path.write_bytes(data)
+    skipped = []
+    assert all(isinstance(record, Record) for record in read_records(path, skipped))
+    assert all(text.startswith(str(path)) for text in skipped)
+
+
+def test_streaming(tmp_path):
+    """The first record is there before the rest of the file is read."""
+    path = tmp_path / f"{DATE}_samples_t.jsonl"
+    path.write_bytes(line() + b"\n" + b"broken\n")
+    records = read_records(path)
+    assert next(records).outcome is Outcome.CORRECT
+    with pytest.raises(SettingError):
+        next(records)
