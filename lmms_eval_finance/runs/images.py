@@ -36,7 +36,11 @@ def item_images(data: str, ids: tuple[str, ...]) -> list[bytes]:
     name, _, rows_hash = data.partition("@")
     try:
         found = _shelf(name)
-    except (sources.DataError, KeyError, ValueError) as error:
+    except KeyError as error:
+        raise ImagesMissing(
+            f"the run's signature names no data of this package ({data or 'none'})"
+        ) from error
+    except sources.DataError as error:
         raise ImagesMissing(str(error)) from error
     if found.rows_hash != rows_hash:
         raise ImagesMissing(f"the data at hand ({found.rows_hash}) are not those of the run ({rows_hash})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import http.client
 import json
 import shutil
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from lmms_eval_finance.data import sources
 from lmms_eval_finance.judging.items import Vote
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Record
@@ -383,6 +385,19 @@ def test_the_policy_stops_what_escaping_would_have_missed(browser, page):
     time.sleep(0.3)
     assert browser.title == "Review"
     assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
+
+
+def test_the_image_is_shown(browser, write_run, make, monkeypatch):
+    monkeypatch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
+    record = dataclasses.replace(
+        make.judged(1), signature=f"task:mfe_table|data:{sources.locate('mfe', 'table').fingerprint}"
+    )
+    run = open_run(write_run({"mfe_table": [record]}))
+    write_review(run)
+    with ReviewServer(load_review(run), {}, lambda *_: None) as server:
+        browser.get(server.url)
+        wait(browser, "document.querySelector('#pictures img')?.naturalWidth > 300")
+        assert browser.execute_script("return document.querySelectorAll('#pictures img').length") == 1
 
 
 def test_the_server_gone_is_said(browser, run):
