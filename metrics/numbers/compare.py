@@ -11,7 +11,7 @@ from typing import Literal
 
 from .dates import find_dates
 from .gold import parse_gold_values
-from .mentions import Number
+from .mentions import Number, language_code
 from .question import Asked, asked_for
 from .roles import Role
 from .statement import Answer, clean
@@ -83,7 +83,7 @@ def numbers_match(
     gold, cleaned = clean(str(gold)), clean(str(prediction))
     days = _only_dates(gold)
     if days:
-        return [span.day for span in find_dates(cleaned) if span.day][-len(days) :] == days
+        return _names_days(cleaned, days, language_code(language))
     values = parse_gold_values(gold, language)
     if not values:
         return False
@@ -94,9 +94,14 @@ def numbers_match(
     asked = asked.with_gold(values[0][0])
     stated = answer.stated(asked.unit, asked.year)
     if stated is None:
-        return False
+        return _same_alternatives(values[0], parse_gold_values(cleaned, language))
     ends = [other for other in answer.numbers() if other.in_range] if stated.in_range else [stated]
     return all(any(_equal(g, end, asked, allowed, tolerance_type) for g in values[0]) for end in ends)
+
+
+def _same_alternatives(gold: Sequence[Number], given: Sequence[Sequence[Number]]) -> bool:
+    """Whether a prediction names the gold's alternatives (`$4,000, or $2,730`) and nothing else."""
+    return len(gold) > 1 and len(given) == 1 and {n.value for n in gold} == {n.value for n in given[0]}
 
 
 def _tolerance(tolerance: float | str | Decimal | Fraction, kind: str) -> Fraction:
@@ -127,6 +132,14 @@ def _only_dates(gold: str) -> list[date]:
     return [] if any(char.isdecimal() for char in rest + gold[position:]) else days
 
 
+def _names_days(text: str, days: Sequence[date], language: str) -> bool:
+    """Whether the last days that a text names are these; English leaves open whether the month comes first."""
+    given = [span for span in find_dates(text) if span.day][-len(days) :]
+    return len(given) == len(days) and all(
+        day == span.day or (language == "en" and day == span.month_first) for day, span in zip(days, given)
+    )
+
+
 def _in_order(
     values: Sequence[Sequence[Number]], numbers: Sequence[Number], asked: Asked, allowed: Fraction, kind: str
 ) -> bool:
@@ -144,7 +157,7 @@ def _equal(gold: Number, stated: Number, asked: Asked, allowed: Fraction, kind: 
     unit = asked.unit
     if stated.unit.contradicts(unit) or stated.unit.contradicts(gold.unit):
         return False
-    if gold.bound and stated.bound and gold.bound != stated.bound:
+    if gold.bound != stated.bound:
         return False
     if asked.fall and stated.direction > 0 and gold.direction <= 0:
         return False

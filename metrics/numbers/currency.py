@@ -37,7 +37,28 @@ _CENTS = {
 _LOWER = "usd eur gbp cny rmb jpy hkd chf cad aud inr sgd krw twd sek nok dkk nzd brl mxn zar"
 # Parts of currency names that mean other things beside a number, and codes that are English words.
 _NOT_NAMES = frozenset(
-    ["or", "gold", "nouveau", "nouveaux", "real", "réal", "all", "won", "sol", "sols", "soles", "som", "soms", "sum", "sums", "reals", "réals", "mark", "cfp", "cfa"]
+    [
+        "or",
+        "gold",
+        "nouveau",
+        "nouveaux",
+        "real",
+        "réal",
+        "all",
+        "won",
+        "sol",
+        "sols",
+        "soles",
+        "som",
+        "soms",
+        "sum",
+        "sums",
+        "reals",
+        "réals",
+        "mark",
+        "cfp",
+        "cfa",
+    ]
 )
 _NOT_CODES = frozenset(("ALL", "TOP"))
 

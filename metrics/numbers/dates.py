@@ -28,7 +28,7 @@ _MONTHS = {
     for name in names.split()
 }
 _YEAR = r"(?:19|20)\d\d"
-_ISO = re.compile(rf"({_YEAR})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?)?(?!\d)")
+_ISO = re.compile(rf"({_YEAR})([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:[t ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?z?)?(?!\d)")
 _NUMERIC = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d\d)(?![\d/]|[.,-]\d|[ ]?%)")
 _YEARS = re.compile(
     rf"{_YEAR}[ ]?[-–/][ ]?(?:{_YEAR}|\d\d)(?![\d/]|[.,-]\d|[ ]?%)|{_YEAR}'?s(?![a-z])|{_YEAR}[eafp](?![a-z\d])"
@@ -56,11 +56,19 @@ _NOT_MONTHS_ALONE = frozenset(("may", "mar"))
 
 @dataclass(frozen=True)
 class DateSpan:
-    """A date-like stretch of a text; `day` where it names one calendar day."""
+    """A date-like stretch of a text.
+
+    Attributes:
+        start: where it begins.
+        end: where it ends.
+        day: the calendar day that it names, day before month in `12/11/2021`; None for times, quarters, months.
+        month_first: the other reading of such a date, where it is one.
+    """
 
     start: int
     end: int
     day: date | None = None
+    month_first: date | None = None
 
 
 def _day(year: int, month: int, day: int) -> date | None:
@@ -117,9 +125,9 @@ def _numeric(lower: str, start: int) -> DateSpan | None:
     match = _NUMERIC.match(lower, start)
     if match:
         first, second, year = int(match[1]), int(match[3]), int(match[4])
-        day = _day(year, second, first) or _day(year, first, second)
-        if day:
-            return DateSpan(start, match.end(), day)
+        day, other = _day(year, second, first), _day(year, first, second)
+        if day or other:
+            return DateSpan(start, match.end(), day or other, other)
     match = _YEARS.match(lower, start)
     return DateSpan(start, match.end()) if match else None
 

@@ -25,7 +25,7 @@ from .roles import (
     words_before,
 )
 from .separators import read_digits
-from .spelled import find_spelled
+from .spelled import find_nothing, find_spelled
 from .units import BARE, PERCENT, Unit
 
 MAX_NUMBERS = 1000
@@ -50,7 +50,7 @@ class Number:
         role: what the number does in its text.
         asserted: whether a verb or sign states it (`is`, `=`).
         direction: -1 or 1 where words say that something fell or rose by this number.
-        bound: `<` or `>` where it is given as a limit (`less than`, `au moins`), else "".
+        bound: `<` or `>` where it is given as a limit that is not reached (`less than`, `plus de`), else "".
         in_range: whether it is one end of a range.
     """
 
@@ -169,6 +169,11 @@ class Reader:
             for value, start, stop in find_spelled(self.lower[begin:end])
         ]
 
+    def nothing(self) -> list[Number]:
+        """A zero where the text says that nothing is charged or left."""
+        span = find_nothing(self.lower)
+        return [self._finish((Fraction(0),), *span)] if span else []
+
     def _years_in(self, date: DateSpan) -> list[Number]:
         years = [match for match in _YEAR.finditer(self.text, date.start, date.end)]
         return [
@@ -216,8 +221,10 @@ class Reader:
                     yield self._finish(readings, start + part.start(), start + part.end(), previous, part[0])
 
     def _is_part_of_word(self, start: int) -> bool:
-        """`CO2`, `x_1`, `COVID-19`; but `USD5`."""
+        """`CO2`, `x_1`, `c_{2}`, `COVID-19`; but `USD5`."""
         before = self.text[start - 1]
+        if before == "{" and start > 1:
+            before = self.text[start - 2]
         if before in "_^#":
             return True
         if before in "-‐" and start > 1:
@@ -383,6 +390,8 @@ class Reader:
             role = Role.YEAR
         elif tag == ASIDE or (tag != ASSERTS and in_aside_clause(left)):
             role = Role.ASIDE
+        elif tag == MORE and words[-1] == "over" and unit.dimension in ("months", "days"):
+            role, tag = Role.ASIDE, ""
         else:
             role = Role.VALUE
         return Number(

@@ -29,34 +29,181 @@ _PHRASES = {
     "is at|was at|are at|were at|sits at|should be|would be|but",
     ASIDE: "not|not a|not the|isn't|wasn't|pas|pas de|et non|from|up from|down from|than|against|versus|vs|vs.|compared to|"
     "compared with|contre|par rapport à|rather than|instead of|au lieu de|plutôt que|based on|using|given|with|assuming|"
-    "excluding|after|for|over|out of|sur|pendant|avec|pour|rounded to|arrondi à|arrondie à|within|at|selon|hors|in|among|dans|"
+    "excluding|after|for|out of|sur|pendant|avec|pour|rounded to|arrondi à|arrondie à|within|at|selon|hors|in|among|dans|"
     "during|every|each|per|par|top|first|last|next|previous|of the|of these|of all|±|+/-|dont|including",
-    LESS: "less than|lower than|below|under|at most|up to|no more than|not more than|fewer than|maximum of|<|≤|<=|moins de|"
-    "au plus|jusqu'à|jusqu’à|inférieur à|inférieure à|maximum|max|not exceed|not exceeding",
-    MORE: "more than|greater than|above|exceeds|exceeding|at least|no less than|not less than|minimum of|>|≥|>=|plus de|"
-    "au moins|supérieur à|supérieure à|minimum|min|au-delà de|higher than",
+    LESS: "less than|lower than|below|under|fewer than|<|moins de|inférieur à|inférieure à|inférieurs à|short of",
+    MORE: "more than|greater than|above|exceeds|exceeding|exceeded|over|>|plus de|supérieur à|supérieure à|au-delà de|higher than",
+    "": "at most|up to|no more than|not more than|not exceed|not exceeding|maximum of|maximum|max|<=|≤|au plus|jusqu'à|"
+    "at least|no less than|not less than|no fewer than|minimum of|minimum|min|>=|≥|au moins",
 }
 _TAGS = {phrase: tag for tag, phrases in _PHRASES.items() for phrase in phrases.split("|")}
 _ASSERTING_SIGNS = "=≈≅:→⇒∴"
 _CHINESE_TAGS = (
-    (("不超过", "小于", "少于", "至多", "不到", "最多", "不足", "低于"), LESS),
-    (("超过", "大于", "多于", "至少", "不少于", "不低于", "超"), MORE),
+    (("不超过", "至多", "最多", "至少", "不少于", "不低于", "不高于"), ""),
+    (("小于", "少于", "不到", "不足", "低于"), LESS),
+    (("超过", "大于", "多于", "超"), MORE),
     (("高于", "而不是", "不是", "而非", "并非", "相比", "基于", "假设", "较", "比", "从", "由", "除以", "减去", "乘以"), ASIDE),
     (("为", "是", "达", "达到", "等于", "得", "至", "到", "即", "应为", "共", "有"), ASSERTS),
 )  # fmt: skip
 _HEDGES = frozenset(
-    ["about", "around", "roughly", "approximately", "approx", "approx.", "circa", "ca.", "c.", "environ", "~", "a", "an", "the", "some", "only", "just", "nearly", "almost", "exactly", "now", "then", "quelque", "presque", "près", "d'environ", "an", "estimated", "estimated", "rated"]
+    [
+        "about",
+        "around",
+        "roughly",
+        "approximately",
+        "approx",
+        "approx.",
+        "circa",
+        "ca.",
+        "c.",
+        "environ",
+        "~",
+        "a",
+        "an",
+        "the",
+        "some",
+        "only",
+        "just",
+        "nearly",
+        "almost",
+        "exactly",
+        "now",
+        "then",
+        "quelque",
+        "presque",
+        "près",
+        "d'environ",
+        "an",
+        "estimated",
+        "estimated",
+        "rated",
+    ]
 )
 _CHINESE_HEDGES = ("大约", "约为", "约", "近", "大概", "仅", "将近")
 
 # A clause that begins so tells what a value is based on or compared with.
 _OPENERS = frozenset(
-    ["using", "based", "given", "assuming", "with", "compared", "versus", "vs", "excluding", "against", "because", "since", "rather", "instead", "including", "whereas", "when", "if", "avec", "contre", "hors", "dont", "sachant", "supposant", "selon", "where", "computed", "calculated", "derived", "from", "after"]
+    [
+        "using",
+        "based",
+        "given",
+        "assuming",
+        "with",
+        "compared",
+        "versus",
+        "vs",
+        "excluding",
+        "against",
+        "because",
+        "since",
+        "rather",
+        "instead",
+        "including",
+        "whereas",
+        "when",
+        "if",
+        "avec",
+        "contre",
+        "hors",
+        "dont",
+        "sachant",
+        "supposant",
+        "selon",
+        "where",
+        "computed",
+        "calculated",
+        "derived",
+        "from",
+        "after",
+    ]
 )
 _CLAUSE_BREAK = re.compile(r"[,;:(（，；：—]\s*|\s[-–]\s")
 
 _LABELS = frozenset(
-    ["table", "tables", "figure", "figures", "fig", "exhibit", "exhibits", "chart", "charts", "note", "notes", "page", "pages", "p", "pp", "step", "steps", "section", "sections", "article", "articles", "question", "questions", "case", "option", "item", "items", "chapter", "eq", "equation", "line", "row", "column", "tier", "appendix", "tableau", "graphique", "étape", "annexe", "version", "no", "n", "n°", "stoxx", "cac", "sbf", "msci", "nasdaq", "ftse", "russell", "dax", "nikkei", "topix", "csi", "s&p", "p&p", "ibex", "stage", "phase", "scenario", "problem", "exercise", "ifrs", "ias", "rule", "form", "grade", "sheet", "panel", "slide", "fy", "class", "level", "type", "version", "id", "code", "basel", "solvency", "footnote", "box", "part"]
+    [
+        "table",
+        "tables",
+        "figure",
+        "figures",
+        "fig",
+        "exhibit",
+        "exhibits",
+        "chart",
+        "charts",
+        "note",
+        "notes",
+        "page",
+        "pages",
+        "p",
+        "pp",
+        "step",
+        "steps",
+        "section",
+        "sections",
+        "article",
+        "articles",
+        "question",
+        "questions",
+        "case",
+        "option",
+        "item",
+        "items",
+        "chapter",
+        "eq",
+        "equation",
+        "line",
+        "row",
+        "column",
+        "tier",
+        "appendix",
+        "tableau",
+        "graphique",
+        "étape",
+        "annexe",
+        "version",
+        "no",
+        "n",
+        "n°",
+        "stoxx",
+        "cac",
+        "sbf",
+        "msci",
+        "nasdaq",
+        "ftse",
+        "russell",
+        "dax",
+        "nikkei",
+        "topix",
+        "csi",
+        "s&p",
+        "p&p",
+        "ibex",
+        "stage",
+        "phase",
+        "scenario",
+        "problem",
+        "exercise",
+        "ifrs",
+        "ias",
+        "rule",
+        "form",
+        "grade",
+        "sheet",
+        "panel",
+        "slide",
+        "fy",
+        "class",
+        "level",
+        "type",
+        "version",
+        "id",
+        "code",
+        "basel",
+        "solvency",
+        "footnote",
+        "box",
+        "part",
+    ]
 )
 _CHINESE_LABELS = (
     "第",
@@ -102,16 +249,14 @@ def tag_of(words: list[str]) -> str:
     for count in (3, 2, 1):
         if len(words) >= count:
             tag = _TAGS.get(last if count == 1 else " ".join(words[-count:]).lstrip("("))
-            if tag:
+            if tag is not None:
                 if last == "at" and tag == ASIDE and len(words) > 1 and words[-2].endswith("ed"):
                     return ASSERTS
                 return tag
     if last[-1] in _ASSERTING_SIGNS:
         return ASSERTS
-    if last[-1] in "<≤":
-        return LESS
-    if last[-1] in ">≥":
-        return MORE
+    if last[-1] in "<>":
+        return last[-1]
     if last[-1] >= _IDEOGRAPHS:
         for endings, tag in _CHINESE_TAGS:
             if last.endswith(endings):
@@ -148,7 +293,7 @@ def is_label(left: str, words: list[str], right: str) -> bool:
         return True
     if not words:
         return False
-    return words[-1].rstrip("°.#").lstrip("(") in _LABELS
+    return words[-1].rstrip("°.#").rpartition(".")[2].lstrip("(") in _LABELS
 
 
 def is_list_marker(before_on_line: str, right: str, value: int, rest: str, text: str) -> bool:

@@ -11,13 +11,13 @@ _COMMON = {
     10**5: "lakh lakhs lac lacs",
     10**6: "m mn mln mm mio mil mill million millions million(s)",
     10**7: "crore crores cr",
-    10**9: "b bn bln bil milliard milliards md mds mrd mrds",
+    10**9: "b bln bil milliard milliards md mds mrd mrds",
     10**12: "tn trn tln",
 }
 # French words of the same form are worth a thousand or a million times more.
 _ENGLISH = {
     10**2: "hundred hundreds",
-    10**9: "billion billions billion(s)",
+    10**9: "billion billions billion(s) bn",
     10**12: "trillion trillions trillion(s)",
 }
 _CHINESE = {"十": 1, "百": 2, "千": 3, "万": 4, "萬": 4, "亿": 8, "億": 8, "兆": 12}

@@ -34,6 +34,12 @@ _SHARES = {
 }  # fmt: skip
 _ARTICLES = frozenset(("one", "un", "une"))
 
+# Where nothing is charged or left, the number is zero.
+_NOTHING = re.compile(
+    r"\bno (?:entry |exit |management |performance )?(?:fees?|charges?|costs?|commissions?|tax(?:es)?)\b|\bpas (?:de|d.aucun) (?:frais|commission|droit)|\bnot charge[d]? (?:any )?(?:fees?|costs?)|\bnil\b|\bnéant\b|^none\.?$"
+    r"|\baucune?s? (?:frais|coûts?|commissions?|droits?|taxes?|prélèvements?)\b|^(?:aucune?|无|没有)[.。]?$|无费用|没有费用|不收取"
+)
+
 _ANY = "|".join(sorted((*_SMALL, *_TENS, *_MULTIPLIERS, *_HUNDREDS), key=len, reverse=True))
 _NUMERAL = re.compile(
     rf"(?<![\w-])(?:{'|'.join(sorted(_SHARES, key=len, reverse=True))}|(?:{_ANY})(?:(?:[ -]|,? and |[ -]et[ -])(?:{_ANY})(?!\w))*)(?![\w-])"
@@ -61,6 +67,16 @@ def find_spelled(lower: str) -> Iterator[tuple[Fraction, int, int]]:
         value = _value(re.findall(r"[^\W\d_]+", phrase))
         if value is not None:
             yield Fraction(value), match.start(), match.end()
+
+
+def find_nothing(lower: str) -> tuple[int, int] | None:
+    """Where a lower-case text says that nothing is charged or left (`no fees`, `aucun frais`, `nil`), if it does.
+
+    >>> find_nothing("there are no exit fees"), find_nothing("none of these")
+    ((10, 22), None)
+    """
+    match = _NOTHING.search(lower)
+    return match.span() if match else None
 
 
 def _value(words: list[str]) -> int | None:

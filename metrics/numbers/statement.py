@@ -119,7 +119,7 @@ class Answer:
             range(len(self._starts)) if self._answers_first() else order, unit, wants_year
         )
         if number is None or (level > 2 and not wants_year):
-            spelled = self.reader.spelled()
+            spelled = self.reader.spelled() or self.reader.nothing()
             if spelled and (number is None or number.role is Role.LABEL):
                 return next((n for n in reversed(spelled) if n.role is Role.VALUE), spelled[-1])
         return None if number is None else self._settled(number)

@@ -452,7 +452,7 @@ ACCEPTED: dict[str, list[Case]] = {
         ("au moins 4 ans", "4 ans", FR),
         ("Jusqu’à 1 %", "1 %", FR),
         ("2 % maximum", "2 %", FR),
-        ("less than $1,890.32", "$1,890.32"),
+        ("less than $1,890.32", "It must be less than $1,890.32."),
         ("5", "at least 5"),
     ],
     "years, dates, times": [
@@ -680,6 +680,10 @@ REJECTED: dict[str, list[Case]] = {
         ("11", "11或12", ZH),
         ("12", "11 ou 12", FR),
         ("less than $1,890.32", "more than $1,890.32"),
+        ("5 ans", "plus de 5 ans", FR),
+        ("5", "more than 5"),
+        ("5", "超过5", ZH),
+        ("Supérieure à 10 ans", "10 ans", FR),
     ],
     "years, dates": [
         ("2023", "In 2023 it was 15.6", {"unit": "USD million"}),
