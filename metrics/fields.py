@@ -40,6 +40,8 @@ Variant = Literal["default", "donut"]
 # Deeper values count as one field; more pairs of rows than this are not compared.
 MAX_DEPTH = 64
 MAX_PAIRS = 1_000_000
+# What solving one pairing costs at least, in pairs: rows within rows need many of them.
+_PAIRING = 50
 
 
 @dataclass(frozen=True)
@@ -291,7 +293,7 @@ class _Matcher:
     def rows_matched(self, gold: list[Tree], pred: list[Tree]) -> int:
         if all(isinstance(row, tuple) for row in (*gold, *pred)):
             return (Counter(gold) & Counter(pred)).total()
-        self.pairs += len(gold) * len(pred)
+        self.pairs += len(gold) * len(pred) + _PAIRING
         if self.pairs > MAX_PAIRS:
             raise _OverLimitError
         agreement = np.zeros((len(gold), len(pred)), np.int64)

@@ -320,6 +320,8 @@ def test_large_documents_are_bounded() -> None:
     counts = count_fields(many, many)
     assert counts == FieldCounts(matched=0, gold=side, predicted=side, over_limit=1)
     assert f1({"values": list(range(5 * side))}, {"values": list(range(5 * side))}) == 1
+    nested = {"rows": [{"n": [{"a": 1, "b": i}]} for i in range(200)]}
+    assert count_fields(nested, nested).over_limit == 1
     deep: Any = "x"
     for _ in range(400):
         deep = {"a": [deep]}
