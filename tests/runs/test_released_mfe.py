@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lmms_eval_finance.cli import main
 from lmms_eval_finance.data import errata
 from lmms_eval_finance.runs import released_mfe
 from lmms_eval_finance.runs.released_mfe import ModelFigures, Rate, ReleasedTables, released_tables
@@ -274,6 +275,38 @@ def test_figures_are_plain_json(tables: ReleasedTables) -> None:
     first = plain["models"][0]
     assert first["corrected"]["conversation"] == {"right": 51, "n": 65, "percent": 100 * 51 / 65}
     assert first["macro_corrected"] == pytest.approx(released_mfe.macro(tables.models[0].corrected))
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+
+def test_the_command_prints_or_writes_the_figures(
+    answers_folder: Path,
+    release: Path,
+    tables: ReleasedTables,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("LMMS_EVAL_FINANCE_DATA", raising=False)
+    command = ["rescore", "--benchmark", "mfe", "--released", str(answers_folder)]
+    assert main([*command, "--data", str(release)]) == 0
+    assert capsys.readouterr().out.strip() == render_markdown(tables).strip()
+    assert main([*command, "--data", str(release), "--markdown", str(tmp_path / "page.md")]) == 0
+    assert render_markdown(tables) in (tmp_path / "page.md").read_text("utf-8")
+    capsys.readouterr()
+    monkeypatch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
+    assert main(command) == 0
+    assert "without the benchmark's data" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--benchmark", "mfe"], ["--released", "x"], ["run", "--benchmark", "mfe", "--released", "x"]],
+)
+def test_the_command_says_what_it_takes(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rescore", *arguments]) == 2
+    assert "--benchmark mfe --released FOLDER" in capsys.readouterr().err
 
 
 # -- one thing wrong ------------------------------------------------------------------------------
