@@ -26,7 +26,14 @@ from lmms_eval_finance import prompts, settings
 from lmms_eval_finance.judging.cache import ReplyCache, request_key
 from lmms_eval_finance.judging.client import Budget, ChatClient, JudgeError, Reply, estimated_tokens
 from lmms_eval_finance.judging.config import Judge, JudgesConfig, configured
-from lmms_eval_finance.judging.items import JudgeItem, Vote, closing_line, majority
+from lmms_eval_finance.judging.items import (
+    JudgeItem,
+    JudgeRequired,
+    Vote,
+    closing_line,
+    majority,
+    require_judged,
+)
 from lmms_eval_finance.judging.verdicts import parse_verdict
 from lmms_eval_finance.settings import SettingError
 
@@ -251,7 +258,9 @@ _shared_lock = threading.Lock()
 def shared_panel() -> Panel | None:
     """The process's panel as ``LMMS_EVAL_FINANCE_JUDGES`` says; None when it is unset.
 
-    One closing line is logged when the process ends.
+    One closing line is logged when the process ends: as an error where a judge is required and
+    failed. An exception there would cost the run its results; `judge RUN` and `rescore RUN` end
+    with an exit code instead.
 
     Raises:
         SettingError: the file cannot be used, or a judge is required and none is set.
@@ -279,7 +288,12 @@ if hasattr(os, "register_at_fork"):
 
 def _close(panel: Panel) -> None:
     if panel.items:
-        _log.log(logging.WARNING if panel.failed else logging.INFO, panel.closing_line())
+        try:
+            require_judged(panel.failed, panel.items)
+        except JudgeRequired as error:
+            _log.error("%s", error)
+        else:
+            _log.log(logging.WARNING if panel.failed else logging.INFO, "%s", panel.closing_line())
     panel.close()
 
 

@@ -386,6 +386,11 @@ def test_one_closing_line_at_the_end_of_the_process(judges_file, openai_server, 
     assert done.returncode == 0
     assert done.stderr.count("\n") == 1
     assert "judges: asked about 3 items, failed on 1 of them" in done.stderr
+    monkeypatch.setenv("LMMS_EVAL_FINANCE_REQUIRE_JUDGE", "1")
+    openai_server.script(Scripted("x", status=400))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    assert "LMMS_EVAL_FINANCE_REQUIRE_JUDGE is set" in done.stderr
 
 
 def test_stopping_lets_waiting_threads_go(open_panel, openai_server):
