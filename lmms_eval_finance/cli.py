@@ -18,6 +18,7 @@ VERBS = {
     "judge": "put a finished run's open answers to language judges, resumable, nothing paid twice",
     "review": "decide by hand, on a local page, what rule and judges could not agree on",
     "rescore": "score a finished run again with later verdicts and review decisions, without a model",
+    "score": "score tables, boxes, texts or fields in two JSONL files, outside any host",
     "prompts": "export prompt templates to a folder, or check such a folder",
 }
 
