@@ -33,3 +33,20 @@ class Outcome(str, Enum):
         (True, False)
         """
         return self not in (Outcome.JUDGE_FAILED, Outcome.GOLD_UNUSABLE)
+
+
+def without_answer(text: str) -> Outcome | None:
+    """The outcome of a reply that says nothing at all, whoever reads it: empty, refused or cut off; else None.
+
+    Tasks call this before a judge, so it must be sure: a reply that also states an answer is None.
+    """
+    return Outcome.EMPTY if not text.strip() else None
+
+
+def of_unreadable(text: str) -> Outcome:
+    """The outcome of a reply that no reader got an answer from.
+
+    >>> of_unreadable(" "), of_unreadable("It depends.")
+    (<Outcome.EMPTY: 'empty'>, <Outcome.UNREADABLE: 'unreadable'>)
+    """
+    return without_answer(text) or Outcome.UNREADABLE
