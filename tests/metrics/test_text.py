@@ -60,6 +60,7 @@ def test_evening_is_done_once(text: str) -> None:
         ("é", "e\u0301", 0, 1),
         ("公\u200b司", "公司", 2 / 3, 1),
         # an indel similarity would give .5
+        ("ab", "ba", 0, 0),
         ("ab", "ac", 0.5, 0.5),
         ("abcd", "wxyz", 0, 0),
         # dividing by the gold's length would give -4
