@@ -1,17 +1,14 @@
-"""From parsed elements to a table tree, as far as the variants have it in common."""
+"""From HTML to table trees, as far as the variants have it in common."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from lxml import etree
 
-from lmms_eval_finance.metrics.table.trees import Node, Table, TedsLimit
-
-Element: TypeAlias = Any  # lxml.etree._Element, which has no public name
+from lmms_eval_finance.metrics.table.trees import Node, TedsLimit
 
 MAX_CHARACTERS = 2_000_000
 """Longest text that is read at all."""
@@ -53,76 +50,132 @@ class Dialect:
         cells: tags of cells; all become the same kind of node, with spans and content.
         span: the colspan or rowspan (by name) that an attribute value stands for.
         content: evens out the tokens of a cell.
-        children: the elements that count as those within an element.
+        transparent: tags of elements that are no nodes: what is in them is in what they are in.
         no_tail: tags of elements inside cells after which the text is dropped.
         no_end: tags of elements inside cells that have no closing token.
+        path: the elements, from the outermost, in which the first table of the document counts;
+            None counts all tables.
     """
 
     cells: frozenset[str]
     span: Callable[[str, str], int]
     content: Callable[[str], str] = str
-    children: Callable[[Element], Iterable[Element]] = iter
+    transparent: frozenset[str] = frozenset()
     no_tail: frozenset[str] = frozenset()
     no_end: frozenset[str] = frozenset()
+    path: tuple[str, ...] | None = None
 
-    def tree(self, table: Element, codes: TagCodes, *, structure_only: bool) -> Table:
-        """The tree of one table element; with `structure_only` its cells have no content.
+
+class Tables:
+    """A parser target that keeps nothing but tables, so that time and memory keep to the caps.
+
+    Attributes:
+        roots: the trees of all tables that do not stand in one another.
+        nodes: how many nodes there are below the roots.
+        inside: how many elements there are inside their cells.
+        headed: whether the document has a head.
+    """
+
+    def __init__(self, dialect: Dialect, codes: TagCodes, *, structure_only: bool) -> None:
+        self.roots: list[Node] = []
+        self.nodes = self.inside = 0
+        self.headed = False
+        self._dialect = dialect
+        self._codes = codes
+        self._structure_only = structure_only
+        self._outside: list[str] = []  # tags of the open elements around tables
+        self._outermost = 0  # elements begun with no other open; the parser can close the document early
+        self._open: list[Node] = []  # nodes of the open elements in a table
+        self._depth = 0  # of open elements in a cell, the cell included; 0 outside
+        self._content: list[str] = []  # tokens of the open cell
+        self._tokens = 0  # so far in all cells
+        self._muted = False
+
+    @classmethod
+    def of(cls, document: str, dialect: Dialect, codes: TagCodes, *, structure_only: bool) -> Tables:
+        """The tables of a document; with `structure_only` their cells have no content.
 
         Raises:
-            TedsLimit: the table is over a cap.
+            TedsLimit: all tables together are over a cap.
         """
-        root = Node("table")
-        nodes = inside = tokens = 0
-        stack = [(root, table, 1)]
-        while stack:
-            parent, element, depth = stack.pop()
-            if depth > MAX_DEPTH:
-                raise TedsLimit(f"elements nested more than {MAX_DEPTH} deep")
-            for child in self.children(element):
-                nodes += 1
-                if nodes > MAX_NODES:
-                    raise TedsLimit(f"a table of more than {MAX_NODES:,} nodes")
-                if child.tag not in self.cells:
-                    node = Node(child.tag)
-                    stack.append((node, child, depth + 1))
-                else:
-                    node = Node(("td", self._span(child, "colspan"), self._span(child, "rowspan")))
-                    if len(child):
-                        text, count = self._tokens(child, codes)
-                        inside += count
-                    else:
-                        text = child.text or ""
-                    tokens += len(text)
-                    if tokens > MAX_TOKENS:
-                        raise TedsLimit(f"more than {MAX_TOKENS:,} characters in the cells of a table")
-                    if text and not structure_only:
-                        node.text = self.content(text)
-                parent.children.append(node)
-        return Table(root, nodes + inside)
+        tables = cls(dialect, codes, structure_only=structure_only)
+        parser = etree.HTMLParser(target=tables, encoding="utf-8", huge_tree=True)
+        etree.fromstring(document.encode(errors="replace"), parser=parser)
+        return tables
 
-    def _span(self, cell: Element, name: str) -> int:
-        value = cell.get(name)
-        return 1 if value is None else self.span(name, value)
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """An element begins (called by the parser, as are the methods that follow)."""
+        if self._depth:
+            self._depth += 1
+            self.inside += 1
+            self._muted = False
+            self._token(self._codes[f"<{tag}>"])
+        elif self._open:
+            self._open.append(self._node(tag, attributes))
+        elif tag == "table" and self._counts():
+            self.roots.append(Node("table"))
+            self._open.append(self.roots[-1])
+        else:
+            self._outermost += not self._outside
+            self._outside.append(tag)
+            self.headed |= self._outside == ["html", "head"] and self._outermost == 1
+        if self._depth + len(self._open) > MAX_DEPTH:
+            raise TedsLimit(f"elements nested more than {MAX_DEPTH} deep")
 
-    def _tokens(self, cell: Element, codes: TagCodes) -> tuple[str, int]:
-        """A cell's characters and tags, one character each, and the number of elements in it."""
-        tokens = [cell.text or ""]
-        count = depth = 0
-        for event, element in etree.iterwalk(cell, events=("start", "end")):
-            if element is cell:
-                continue
-            if event == "start":
-                count, depth = count + 1, depth + 1
-                if depth > MAX_DEPTH:
-                    raise TedsLimit(f"elements nested more than {MAX_DEPTH} deep")
-                tokens += (codes[f"<{element.tag}>"], element.text or "")
-            else:
-                depth -= 1
-                if element.tag not in self.no_end:
-                    tokens.append(codes[f"</{element.tag}>"])
-                if element.tail and element.tag not in self.no_tail:
-                    tokens.append(element.tail)
-        return "".join(tokens), count
+    def _counts(self) -> bool:
+        if self._dialect.path is None:
+            return True
+        return not self.roots and self._outermost == 1 and self._dialect.path == tuple(self._outside)
+
+    def _node(self, tag: str, attributes: Mapping[str, str]) -> Node:
+        if tag in self._dialect.transparent:
+            return self._open[-1]
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise TedsLimit(f"a table of more than {MAX_NODES:,} nodes")
+        if tag in self._dialect.cells:
+            node = Node(("td", self._span("colspan", attributes), self._span("rowspan", attributes)))
+            self._depth = 1
+        else:
+            node = Node(tag)
+        self._open[-1].children.append(node)
+        return node
+
+    def _span(self, name: str, attributes: Mapping[str, str]) -> int:
+        value = attributes.get(name)
+        return 1 if value is None else self._dialect.span(name, value)
+
+    def end(self, tag: str) -> None:
+        """An element ends."""
+        if self._depth > 1:
+            self._depth -= 1
+            if tag not in self._dialect.no_end:
+                self._token(self._codes[f"</{tag}>"])
+            self._muted = tag in self._dialect.no_tail
+        elif self._open:
+            cell = self._open.pop()
+            if self._depth:
+                self._depth = 0
+                if not self._structure_only:
+                    cell.text = self._dialect.content("".join(self._content))
+                self._content.clear()
+                self._muted = False
+        elif self._outside:
+            self._outside.pop()
+
+    def data(self, text: str) -> None:
+        """Text between tags."""
+        if self._depth and not self._muted:
+            self._token(text)
+
+    def _token(self, text: str) -> None:
+        self._tokens += len(text)
+        if self._tokens > MAX_TOKENS:
+            raise TedsLimit(f"more than {MAX_TOKENS:,} characters in the cells of a table")
+        self._content.append(text)
+
+    def close(self) -> None:
+        """The document ends."""
 
 
 _NUMBER = re.compile(r"-?\d{1,9}")

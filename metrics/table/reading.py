@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
-
-from lxml import etree
 
 from lmms_eval_finance.metrics.normalise import strip_reasoning
-from lmms_eval_finance.metrics.table.elements import Dialect, Element, TagCodes, span
+from lmms_eval_finance.metrics.table.elements import Dialect, Tables, TagCodes, span
 from lmms_eval_finance.metrics.table.markdown import to_html
-from lmms_eval_finance.metrics.table.trees import Table
+from lmms_eval_finance.metrics.table.trees import Node, Table
 
 
 def read_table(text: str, codes: TagCodes, *, structure_only: bool = False) -> Table | None:
@@ -30,11 +27,13 @@ def read_table(text: str, codes: TagCodes, *, structure_only: bool = False) -> T
     ['1', '2']
     """
     text = strip_reasoning(text)
-    element = _parse(_html_part(text))
-    if element is None or len(element) == 0:
-        markdown = _parse(to_html(text))
-        element = element if markdown is None else markdown
-    return None if element is None else _DIALECT.tree(element, codes, structure_only=structure_only)
+    table = None
+    for part in (_html_part, to_html):
+        source = part(text) if table is None or not table.root.children else ""
+        if source:
+            tables = Tables.of(f"<html><body>{source}", _DIALECT, codes, structure_only=structure_only)
+            table = _merged(tables) or table
+    return table
 
 
 _OPENING = re.compile(r"<table\b", re.IGNORECASE)
@@ -58,45 +57,32 @@ def _unfenced(text: str) -> str:
     return text.rstrip().removesuffix("```")
 
 
-def _parse(source: str) -> Element | None:
-    """The first table element, to which the content of all that follow it has been moved."""
-    if not source:
+def _merged(tables: Tables) -> Table | None:
+    """The rows of all tables as one table."""
+    if not tables.roots:
         return None
-    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
-    document = etree.fromstring(f"<html><body>{source}".encode(errors="replace"), parser=parser)
-    tables = document.xpath("//table[not(ancestor::table)]")
-    if not tables:
-        return None
-    for table in tables[1:]:
-        _append(tables[0], table)
-    return tables[0]
+    root, *others = tables.roots
+    dissolved = sum(_append(root.children, other.children) for other in others)
+    return Table(root, tables.nodes + tables.inside - dissolved)
 
 
-def _append(table: Element, more: Element) -> None:
-    """Move the rows of a table to the end of another, into the body that is open there."""
-    rows = list(more)
-    if rows and len(table):
-        last, first = table[-1], rows[0]
-        if last.tag == "tbody" and first.tag == "tbody":
-            last.extend(list(first))
-            rows = rows[1:]
-        elif last.tag == "tbody" and first.tag == "tr":
-            last.extend(rows)
-            rows = []
-        elif last.tag == "tr" and first.tag == "tbody":
-            rows = [*first, *rows[1:]]
-    table.extend(rows)
-
-
-def _children(element: Element) -> Iterator[Element]:
-    """The elements within; a table that stands within another but in no cell is no node of its own."""
-    pending = [*reversed(element)]
-    while pending:
-        child = pending.pop()
-        if child.tag == "table":
-            pending.extend(reversed(child))
-        else:
-            yield child
+def _append(rows: list[Node], more: list[Node]) -> int:
+    """Continue a table with the rows of the next, in the body that is open; returns how many bodies merge."""
+    if rows and more:
+        last, first = rows[-1], more[0]
+        if last.label == "tbody" and first.label == "tbody":
+            last.children += first.children
+            rows += more[1:]
+            return 1
+        if last.label == "tbody" and first.label == "tr":
+            last.children += more
+            return 0
+        if last.label == "tr" and first.label == "tbody":
+            rows += first.children
+            rows += more[1:]
+            return 1
+    rows += more
+    return 0
 
 
 _BESIDE_TAG = re.compile(" ?([\ud800-\udfff]) ?")
@@ -108,4 +94,6 @@ def _content(tokens: str) -> str:
     return _BESIDE_TAG.sub(r"\1", " ".join(tokens.split()))
 
 
-_DIALECT = Dialect(cells=frozenset({"td", "th"}), span=span, content=_content, children=_children)
+_DIALECT = Dialect(
+    cells=frozenset({"td", "th"}), span=span, content=_content, transparent=frozenset({"table"})
+)

@@ -67,7 +67,7 @@ def teds(
     >>> teds(gold, "```html\\n<table><tr><th>Cash</th><td>1,300</td></tr></table>\\n```")
     0.9333333333333333
     >>> teds(gold, "| Cash | 1,200 |\\n| Bank | 300 |")
-    0.3333333333333333
+    0.4285714285714286
     """
     deadline = time.monotonic() + time_limit
     read = _choose(_READERS, "variant", variant)
