@@ -95,7 +95,7 @@ def numbers_match(
     stated = answer.stated(asked.unit, asked.year)
     if stated is None:
         return _same_alternatives(values[0], parse_gold_values(cleaned, language))
-    ends = [other for other in answer.numbers() if other.in_range] if stated.in_range else [stated]
+    ends = answer.range_around(stated) if stated.in_range else [stated]
     return all(any(_equal(g, end, asked, allowed, tolerance_type) for g in values[0]) for end in ends)
 
 

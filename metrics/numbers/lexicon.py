@@ -146,9 +146,22 @@ def _letter(lower: str, position: int) -> bool:
     return position < len(lower) and lower[position] < _IDEOGRAPHS and lower[position].isalpha()
 
 
-@lru_cache(maxsize=4)
 def lexicon(language: str) -> Lexicon:
-    """The lexicon for text in a language; each knows the words of English, French and Chinese."""
+    """The lexicon for text in a language; it knows the words of English, French and Chinese."""
+    return _french() if language == "fr" else _common()
+
+
+@lru_cache(maxsize=1)
+def _common() -> Lexicon:
+    return _build("en")
+
+
+@lru_cache(maxsize=1)
+def _french() -> Lexicon:
+    return _build("fr")
+
+
+def _build(language: str) -> Lexicon:
     words: dict[str, Unit] = {}
     for word, codes in currency.words().items():
         words[word] = Unit(dimension=MONEY, currencies=codes)

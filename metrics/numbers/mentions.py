@@ -28,7 +28,7 @@ from .separators import read_digits
 from .spelled import find_nothing, find_spelled
 from .units import BARE, PERCENT, Unit
 
-MAX_NUMBERS = 1000
+MAX_NUMBERS = 400
 """At most so many numbers are read from one text (or sentence); bounds the time on garbage."""
 
 _IDEOGRAPHS = "\u2e80"
@@ -120,7 +120,7 @@ def find_numbers(text: str, language: str | None = None) -> list[Number]:
     """Every number in a text, in order; numbers spelled out only where there are no digits.
 
     Dates, times and quarters are left out, except their years, which have the role `YEAR`.
-    At most 1,000 numbers are read. Markdown and LaTeX are not resolved here.
+    At most 400 numbers are read. Markdown and LaTeX are not resolved here.
 
     >>> [(n.text, float(n)) for n in find_numbers("In Q3 2021 sales rose 12% to $5.1 million, from (0.3) billion")]
     [('2021', 2021.0), ('12%', 0.12), ('$5.1 million', 5100000.0), ('(0.3) billion', -300000000.0)]
@@ -137,7 +137,7 @@ class Reader:
         self.text = narrow(text)
         self.lower = lower_in_place(self.text)
         self.language = language_code(language)
-        self._words = lexicon(self.language if self.language in ("fr", "zh") else "en")
+        self._words = lexicon(self.language)
         self._bullets = "\n" in text and len(_BULLET.findall(self.text)) > 1
 
     def numbers(self, begin: int = 0, end: int | None = None) -> list[Number]:
@@ -157,6 +157,8 @@ class Reader:
             for number in self._read(literal, found[-1].end if found else begin):
                 found.append(number)
                 done = max(done, number.end)
+                if len(found) >= MAX_NUMBERS:
+                    break
             if len(found) >= MAX_NUMBERS:
                 break
         return self._with_ranges(self._with_compounds(found)) if len(found) > 1 else found

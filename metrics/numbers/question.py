@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ..normalise import narrow
-from .lexicon import Lexicon, lexicon
+from .lexicon import lexicon
 from .mentions import Number, language_code, lower_in_place
 from .roles import Role
 from .units import BARE, ONE, PERCENT, Unit
 
-_PER = re.compile(r"/|\bper\b|\bpar\b|每")
+_MAX_UNIT = 100
+_MAX_CONTEXT = 4000
+_PER = re.compile(r"/|per\b|par\b|每")
 _YEAR_UNITS = frozenset(("year", "calendar year", "année", "annee", "年", "年份", "fiscal year", "exercice"))
 _YEAR_ASKED = re.compile(
     r"\b(?:which|what|in what) (?:fiscal |calendar )?year\b|quelle (?:est l')?année|哪一?年|何年|\byear of\b"
@@ -79,31 +81,18 @@ def parse_unit(unit: str | None, language: str | None = None) -> Unit:
     """
     if not unit or not unit.strip():
         return BARE
-    text = narrow(unit).strip()
-    text = (
-        _PER.split(text, maxsplit=1)[0]
-        if not text.lower().startswith(("per cent", "per mille"))
-        and _PER.search(text)
-        and _PER.split(text, maxsplit=1)[0].strip()
-        else text
-    )
+    text = narrow(unit[:_MAX_UNIT]).strip()
     lower = lower_in_place(text)
-    words: Lexicon = lexicon(language_code(language) if language_code(language) in ("fr", "zh") else "en")
+    words = lexicon(language_code(language))
     result, position = BARE, 0
     while position < len(text):
         found, end = words.after(text, lower, position)
-        at_word = (
-            position == 0
-            or not (text[position - 1].isalpha() and text[position].isalpha())
-            or text[position] > "\u2e80"
-            or result is not BARE
-        )
-        if found is not BARE and at_word:
-            if not (result.dimension and found.dimension) and not (result.scale != 1 and found.scale != 1):
-                result = result.joined(found)
-            position = end
-        else:
-            position += 1
+        if found is not BARE:
+            compatible = not (result.dimension and found.dimension) and not (result.scale != 1 and found.scale != 1)
+            result = result.joined(found) if compatible else result
+        elif _PER.match(lower, position) and result is not BARE:
+            break
+        position = max(end, position + 1)
     return result
 
 
@@ -114,13 +103,13 @@ def asked_for(unit: str | None, context: str | None, language: str | None) -> As
     asked = Asked(unit=BARE if is_year else known, given=bool(unit and unit.strip()), year=is_year)
     if not context:
         return asked
-    question = lower_in_place(narrow(context))
+    question = lower_in_place(narrow(context[-_MAX_CONTEXT:]))
     scale = _IN_SCALE.search(question)
     fall = bool(_FALL.search(question)) and not _SIGNED.search(question)
     factor = ONE
     if scale and known.scale == 1:
         word = scale[1] or scale[2]
-        factor = lexicon("fr" if language_code(language) == "fr" else "en").after(word, word, 0)[0].scale
+        factor = lexicon(language_code(language)).after(word, word, 0)[0].scale
     return replace(
         asked,
         scale=factor,

@@ -124,6 +124,11 @@ class Answer:
                 return next((n for n in reversed(spelled) if n.role is Role.VALUE), spelled[-1])
         return None if number is None else self._settled(number)
 
+    def range_around(self, number: Number) -> list[Number]:
+        """Both ends of the range to which a number belongs."""
+        sentence = self._sentence(bisect_right(self._ends, number.start))
+        return [other for other in sentence if other.in_range]
+
     def _sentence(self, index: int) -> list[Number]:
         if index not in self._numbers:
             end = self._starts[index + 1] if index + 1 < len(self._starts) else len(self.text)
@@ -157,12 +162,14 @@ class Answer:
     def _last_cue(self) -> int | None:
         """Where the text after the last answer cue begins, if a numeral follows it and no correction does."""
         lower = self.lower
+        numeral = _ANY_NUMERAL.search(lower[::-1])
+        stop = len(lower) - numeral.start() if numeral else 0
         last = -1
         for hint, pattern in _CUES:
-            position = lower.rfind(hint)
-            while position >= 0:
-                match = pattern.match(lower, position)
-                if match and _ANY_NUMERAL.search(lower, match.end()):
+            position = lower.rfind(hint, 0, stop)
+            while position > last:
+                match = pattern.match(lower, position, stop)
+                if match and match.end() < stop:
                     last = max(last, match.end())
                     break
                 position = lower.rfind(hint, 0, position)
