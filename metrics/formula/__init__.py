@@ -5,6 +5,7 @@
 """
 
 from lmms_eval_finance.metrics.formula.glyphs import EngineError, Glyph, Layout, Variant
+from lmms_eval_finance.metrics.formula.mathjax import drawing
 from lmms_eval_finance.metrics.formula.scoring import (
     VERSIONS,
     CDMScore,
@@ -28,5 +29,6 @@ __all__ = [
     "cdm",
     "cdm_batch",
     "compare_batch",
+    "drawing",
     "signature",
 ]

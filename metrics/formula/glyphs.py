@@ -44,8 +44,9 @@ class Glyph:
     Attributes:
         char: the sign, italic, upright, bold, sans-serif and monospaced letters alike.
         kind: "" for an ordinary sign; "double-struck", "script" or "fraktur" for letters of these
-            alphabets; "accent", "fraction" (its bar), "radical", "enclose" (a frame or strike) or
-            "unknown" (a command that the engine does not know; `char` is its name).
+            alphabets; "accent", "wide accent" (one that grows), "fraction" (its bar), "radical",
+            "enclose" (a frame or strike) or "unknown" (a command that the engine does not know;
+            `char` is its name).
         place: the way from the base line to the sign, one letter a step: ^ raised, _ lowered,
             n numerator, d denominator, r degree of a root.
         box: its ink, (left, bottom, right, top) in em.
@@ -64,8 +65,10 @@ class Glyph:
         """
         if variant == "default":
             return (self.char, self.kind, self.place)
-        alphabet = self.kind in _ALPHABETS.values()
-        return (_REFERENCE_ALIKE.get(self.char, self.char), "" if alphabet else self.kind)
+        if self.kind in _ALPHABETS.values():
+            return (self.char, "")
+        hat = self.kind == "wide accent" and self.char in "^~"
+        return (_REFERENCE_ALIKE.get(self.char, self.char), "accent" if hat else self.kind)
 
 
 @dataclass(frozen=True)

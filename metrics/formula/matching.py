@@ -16,6 +16,7 @@ from scipy.optimize import linear_sum_assignment
 from lmms_eval_finance.metrics.formula.glyphs import Glyph, Variant
 
 Floats = NDArray[np.float64]
+Points = NDArray[np.complex128]
 
 _POSITION_COST = 0.05
 _ORDER_COST = 0.15
@@ -26,8 +27,7 @@ _MARGIN = 8 * _PIXEL
 _ROUNDS = 5
 _SAMPLE = 2
 # Samples tried a round; with more pairs than this, evenly spread ones. The reference draws 50 at random.
-_SAMPLES = 1000
-_BLOCK = 100_000
+_SAMPLES = 300
 
 
 def match(gold: Sequence[Glyph], pred: Sequence[Glyph], variant: Variant) -> list[tuple[int, int]]:
@@ -65,14 +65,16 @@ def _framed(boxes: Floats) -> Floats:
     """Boxes as shares of the formula's extent with its margin."""
     low = boxes[:, :2].min(axis=0) - _MARGIN
     high = boxes[:, 2:].max(axis=0) + _MARGIN
-    return (boxes - np.tile(low, 2)) / np.tile(high - low, 2)
+    framed: Floats = (boxes - np.tile(low, 2)) / np.tile(high - low, 2)
+    return framed
 
 
-def _centres(boxes: Floats) -> Floats:
-    return (boxes[:, :2] + boxes[:, 2:]) / 2
+def _centres(boxes: Floats) -> Points:
+    centres: Points = (boxes[:, :2] + boxes[:, 2:]) @ np.array([0.5, 0.5j])
+    return centres
 
 
-def _agreeing(source: Floats, target: Floats) -> NDArray[np.bool_]:
+def _agreeing(source: Points, target: Points) -> NDArray[np.bool_]:
     """Which pairs of points move together, in up to five groups; two points at most always do."""
     agree = np.full(len(source), len(source) <= _SAMPLE)
     for _ in range(_ROUNDS):
@@ -86,10 +88,10 @@ def _agreeing(source: Floats, target: Floats) -> NDArray[np.bool_]:
     return agree
 
 
-def _largest_group(source: Floats, target: Floats) -> NDArray[np.bool_]:
+def _largest_group(source: Points, target: Points) -> NDArray[np.bool_]:
     """The largest set of points that one translation and scale takes to within the threshold of their targets.
 
-    RANSAC (Fischler and Bolles 1981) over two-point samples, all of them where they are few;
+    RANSAC (Fischler and Bolles 1981) over samples of two points, all of them where they are few;
     among equal sets the one with the least sum of squared distances, then the first.
     """
     first, second = np.triu_indices(len(source), 1)
@@ -97,22 +99,11 @@ def _largest_group(source: Floats, target: Floats) -> NDArray[np.bool_]:
         chosen = np.linspace(0, len(first) - 1, _SAMPLES).astype(int)
         first, second = first[chosen], second[chosen]
     shift = (target[first] + target[second] - source[first] - source[second]) / 2
-    span = np.linalg.norm(source[first] - source[second], axis=1)
-    scale = np.linalg.norm(target[first] - target[second], axis=1) / (span + 1e-10)
+    scale = abs(target[first] - target[second]) / (abs(source[first] - source[second]) + 1e-10)
     # The model scales about the mean of all points, as the reference does.
-    middle = source.mean(axis=0)
-    best, best_key = np.zeros(len(source), dtype=bool), (0, 0.0)
-    step = max(1, _BLOCK // len(source))
-    for at in range(0, len(first), step):
-        part = slice(at, at + step)
-        moved = scale[part, None, None] * (source - middle) + middle + shift[part, None]
-        squares = ((moved - target) ** 2).sum(axis=2)
-        near = squares < _THRESHOLD**2
-        counts, sums = near.sum(axis=1), squares.sum(axis=1)
-        top = int(np.lexsort((sums, -counts))[0])
-        key = (int(counts[top]), -float(sums[top]))
-        if key > best_key or not best_key[0]:
-            best, best_key = near[top], key
-        if best_key[0] == len(source):
-            break
-    return best
+    middle = source.mean()
+    away = scale[:, None] * (source - middle) + (shift + middle)[:, None] - target
+    squares = away.real**2 + away.imag**2
+    near = squares < _THRESHOLD**2
+    best = np.lexsort((squares.sum(axis=1), -near.sum(axis=1)))[0]
+    return np.asarray(near[best], dtype=bool)

@@ -1,13 +1,15 @@
-// Runs inside the V8 isolate after the MathJax components: typesets one formula and reads its glyphs.
-// layout(latex, draw) returns JSON: {glyphs: [[text, variant, place, x0, y0, x1, y1], ...], svg} in units
-// of 1/1000 em with y upwards, or {error: [id, message]} when MathJax rejects the source. MAX_GLYPHS is
-// given by the caller.
+// Runs inside the V8 isolate after the MathJax components: typesets formulas and reads their glyphs.
+// layouts(sources, draw) returns JSON, for each source {glyphs: [[text, variant, place, x0, y0, x1, y1],
+// ...], svg} in units of 1/1000 em with y upwards, or {error: [id, message]} when MathJax rejects it.
+// MAX_GLYPHS is given by the caller.
 (function (global) {
   "use strict";
   const M = global.MathJax._;
   const {Configuration} = M.input.tex.Configuration;
   const {CommandMap, EnvironmentMap, MacroMap} = M.input.tex.SymbolMap;
   const {MapHandler} = M.input.tex.MapHandler;
+  const {default: TexParser} = M.input.tex.TexParser;
+  const {TextMacrosMethods} = M.input.tex.textmacros.TextMacrosMethods;
   const {default: TexError} = M.input.tex.TexError;
   const ParseMethods = M.input.tex.ParseMethods.default;
   const ParseUtil = M.input.tex.ParseUtil.default;
@@ -74,7 +76,51 @@
   };
   new CommandMap("lenient-macros", {
     tag: "tag", label: "drop", nonumber: "nothing", notag: "nothing", limits: "limits", nolimits: "limits",
+    hfill: "nothing", hfil: "nothing", "/": "nothing", "-": "nothing",
+    bm: ["Macro", "\\boldsymbol{#1}", 1], mathds: ["Macro", "\\mathbb{#1}", 1], mathbbm: ["Macro", "\\mathbb{#1}", 1],
+    argmax: ["Macro", "\\operatorname*{arg\\,max}"], argmin: ["Macro", "\\operatorname*{arg\\,min}"],
+    textsuperscript: ["Macro", "^{\\text{#1}}", 1], textsubscript: ["Macro", "_{\\text{#1}}", 1],
+    ensuremath: ["Macro", "{#1}", 1],
+    emph: ["Macro", "\\text{#1}", 1], textmd: ["Macro", "\\text{#1}", 1], textsc: ["Macro", "\\text{#1}", 1],
+    pounds: ["Macro", "\u00A3"], euro: ["Macro", "\u20AC"], permil: ["Macro", "\u2030"],
   }, methods);
+
+  // Where text holds what only formulas may, TeX takes the rest of the group as a formula; MathJax stops.
+  function formulaFrom(parser, latex) {
+    parser.saveText();
+    let end = parser.i;
+    for (let depth = 0; end < parser.string.length; end++) {
+      const char = parser.string[end];
+      if (char === "\\") end++;
+      else if (char === "{") depth++;
+      else if (char === "}" && depth-- === 0) break;
+    }
+    const formula = new TexParser(latex + parser.string.slice(parser.i, end), {...parser.stack.env},
+      parser.texParser.configuration);
+    parser.i = Math.min(end, parser.string.length);
+    parser.PushMath(formula.mml());
+  }
+  const textMethods = {
+    script: formulaFrom,
+    literal(parser, char) {
+      parser.text += char;
+    },
+    macro(parser, name) {
+      const macro = parser.texParser.lookup("macro", name);
+      if (macro && macro._func !== TextMacrosMethods.Macro) {
+        formulaFrom(parser, "\\" + name + (/[a-z]$/i.test(name) ? " " : ""));
+      } else {
+        parser.texParser.parse("macro", [parser, name]);
+      }
+    },
+  };
+  new MacroMap("lenient-text-characters", {"^": "script", "_": "script", "&": "literal", "#": "literal"}, textMethods);
+  Configuration.create("lenient-text", {
+    parser: "text",
+    handler: {character: ["lenient-text-characters"]},
+    fallback: {macro: textMethods.macro},
+    priority: 1,
+  });
   // Unicode signs that mean a construction rather than a glyph.
   const signs = {"\u00B0": "^{\\circ}", "\u2032": "^{\\prime}", "\u2033": "^{\\prime\\prime}",
     "\u2211": "\\sum ", "\u220F": "\\prod "};
@@ -108,6 +154,7 @@
     const input = new TeX({
       packages: ["base", "ams", "newcommand", "textmacros", "boldsymbol", "braket", "cancel", "enclose",
         "mathtools", "textcomp", "upgreek", "unicode", "gensymb", "color", "html", "lenient"],
+      textmacros: {packages: ["text-base", "lenient-text"]},
       maxMacros: 1000,
       maxBuffer: 20 * 1024,
       formatError(_jax, error) {
@@ -272,7 +319,7 @@
       }
       if (own && node.kind === "mo" && isOneSign(wrapper)) {
         const box = union(boxOf(element, frame, []));
-        emit(wrapper.getText(), isAccent(node) ? "accent" : wrapper.variant, path, box);
+        emit(wrapper.getText(), accentKind(node) || wrapper.variant, path, box);
         return;
       }
       if (own && (node.kind === "msqrt" || node.kind === "mroot")) {
@@ -334,15 +381,17 @@
     return Array.from(wrapper.getText()).length === 1 || (wrapper.stretch.dir && wrapper.size < 0);
   }
 
-  function isAccent(node) {
+  // Whether a sign is an accent, and one that grows with what it stands on.
+  function accentKind(node) {
     let child = node;
     let parent = node.parent;
-    while (parent && parent.isKind("TeXAtom", "mrow") && parent.childNodes.length === 1) {
+    while (parent && /^(TeXAtom|mrow|inferredMrow)$/.test(parent.kind) && parent.childNodes.length === 1) {
       child = parent;
       parent = parent.parent;
     }
-    return Boolean(parent && parent.isKind && /^(mover|munder|munderover)$/.test(parent.kind)
-      && parent.childNodes.indexOf(child) !== parent.base && node.attributes.get("accent"));
+    const over = parent && /^(mover|munder|munderover)$/.test(parent.kind)
+      && parent.childNodes.indexOf(child) !== parent.base && node.attributes.get("accent");
+    return over ? (node.attributes.get("stretchy") ? "wide accent" : "accent") : "";
   }
 
   function typeset(latex) {
@@ -363,15 +412,17 @@
     }
   }
 
-  global.layout = function (latex, draw) {
+  function layout(latex, draw) {
     try {
       const [html, glyphs] = typesetLines(latex);
-      return JSON.stringify(draw ? {glyphs, svg: adaptor.innerHTML(html)} : {glyphs});
+      return draw ? {glyphs, svg: adaptor.innerHTML(html)} : {glyphs};
     } catch (error) {
-      return JSON.stringify({error: [String(error.id || error.name || "Error"), String(error.message).slice(0, 200)]});
+      return {error: [String(error.id || error.name || "Error"), String(error.message).slice(0, 200)]};
     } finally {
       root = null;
       if (DEFINES.test(latex)) build();
     }
-  };
+  }
+
+  global.layouts = (sources, draw) => JSON.stringify(sources.map(latex => layout(latex, draw)));
 })(globalThis);

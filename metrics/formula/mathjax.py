@@ -32,9 +32,10 @@ from lmms_eval_finance.metrics.formula.glyphs import (
 from lmms_eval_finance.metrics.outcomes import Outcome
 
 TIME_LIMIT = 5.0
-"""Seconds of one formula; the longest that is let in takes less than one."""
+"""Seconds of one call; the longest formula that is let in takes less than one."""
 _MEMORY_LIMIT = 512 * 1024 * 1024
 _FORMULAS_AN_ISOLATE = 5000
+_CALL_FORMULAS = 16
 _ISOLATES = min(4, os.cpu_count() or 1)
 # From this many formulas on, the start of further isolates pays.
 _WORTH_SHARING = 200
@@ -54,7 +55,7 @@ _COMPONENTS = (
     "output/svg/fonts/tex.js",
 )
 _KINDS = {
-    **{kind: kind for kind in ("accent", "fraction", "radical", "enclose", "unknown")},
+    **{kind: kind for kind in ("accent", "wide accent", "fraction", "radical", "enclose", "unknown")},
     **dict.fromkeys(("script", "bold-script", "-tex-calligraphic", "-tex-bold-calligraphic"), "script"),
     **dict.fromkeys(("fraktur", "bold-fraktur"), "fraktur"),
     "double-struck": "double-struck",
@@ -79,10 +80,13 @@ def layouts(sources: Sequence[str]) -> list[Layout]:
     Raises:
         EngineError: mini-racer or MathJax's files are not installed.
     """
+    shares = list(_shares(sources))
     if len(sources) < _WORTH_SHARING or _ISOLATES == 1:
-        return [_layout(source) for source in sources]
-    with ThreadPoolExecutor(_ISOLATES) as threads:
-        return list(threads.map(_layout, sources))
+        parts = [_layouts(share) for share in shares]
+    else:
+        with ThreadPoolExecutor(_ISOLATES) as threads:
+            parts = list(threads.map(_layouts, shares))
+    return [layout for part in parts for layout in part]
 
 
 def drawing(source: str) -> str:
@@ -90,28 +94,49 @@ def drawing(source: str) -> str:
 
     Its content follows the source, so it is as untrusted as the source.
     """
+    if len(source) > MAX_CHARACTERS:
+        return ""
     try:
-        return str(_ask(source, draw=True).get("svg", "")) if len(source) <= MAX_CHARACTERS else ""
+        with _POOL.isolate() as isolate:
+            return str(isolate.ask([source], draw=True)[0].get("svg", ""))
     except _StoppedError:
         return ""
 
 
 class _StoppedError(Exception):
-    """A formula was stopped at the limit of time or memory."""
+    """The isolate was stopped at the limit of time or memory, or gave up."""
+
+    def __init__(self, problem: Outcome, message: str) -> None:
+        super().__init__(message)
+        self.layout = Layout(problem=problem, message=message)
 
 
-def _layout(source: str) -> Layout:
-    if len(source) > MAX_CHARACTERS:
-        return Layout(problem=Outcome.TIMED_OUT, message=f"longer than {MAX_CHARACTERS} characters")
+def _shares(sources: Sequence[str]) -> Iterator[list[str]]:
+    """The sources in calls that are long enough to be worth one and short enough for its limits."""
+    share: list[str] = []
+    for source in sources:
+        if share and (len(share) == _CALL_FORMULAS or sum(map(len, share)) + len(source) > MAX_CHARACTERS):
+            yield share
+            share = []
+        share.append(source)
+    if share:
+        yield share
+
+
+def _layouts(sources: Sequence[str]) -> list[Layout]:
+    if len(sources) == 1 and len(sources[0]) > MAX_CHARACTERS:
+        return [Layout(problem=Outcome.TIMED_OUT, message=f"longer than {MAX_CHARACTERS} characters")]
     try:
-        return _typeset(source)
+        with _POOL.isolate() as isolate:
+            answers = isolate.ask(sources, draw=False)
     except _StoppedError as stop:
-        return Layout(problem=Outcome.TIMED_OUT, message=str(stop))
+        if len(sources) == 1:
+            return [stop.layout]
+        return [layout for source in sources for layout in _layouts([source])]
+    return [_layout(answer) for answer in answers]
 
 
-@lru_cache(maxsize=2048)
-def _typeset(source: str) -> Layout:
-    answer = _ask(source, draw=False)
+def _layout(answer: dict[str, Any]) -> Layout:
     if "error" in answer:
         name, message = answer["error"]
         over = name == "TooManyGlyphs"
@@ -123,11 +148,6 @@ def _typeset(source: str) -> Layout:
             for glyph in glyphs_of(text, _KINDS.get(kind, ""), place, tuple(value / 1000 for value in box))
         )
     )
-
-
-def _ask(source: str, *, draw: bool) -> Any:
-    with _POOL.isolate() as isolate:
-        return isolate.layout(source, draw=draw)
 
 
 class _Isolate:
@@ -168,22 +188,24 @@ class _Isolate:
     def usable(self) -> bool:
         return not self._broken and self._formulas < _FORMULAS_AN_ISOLATE
 
-    def layout(self, source: str, *, draw: bool) -> Any:
+    def ask(self, sources: Sequence[str], *, draw: bool) -> list[dict[str, Any]]:
         from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException
 
-        self._formulas += 1
-        call = f"layout({json.dumps(source)},{json.dumps(draw)})"
+        self._formulas += len(sources)
+        call = f"layouts({json.dumps(sources)},{json.dumps(draw)})"
         try:
-            return json.loads(str(self.racer.eval(call, timeout_sec=TIME_LIMIT, max_memory=_MEMORY_LIMIT)))
+            answer = self.racer.eval(call, timeout_sec=TIME_LIMIT, max_memory=_MEMORY_LIMIT)
         except JSTimeoutException as error:
             self._broken = True
-            raise _StoppedError(f"took more than {TIME_LIMIT:g} seconds") from error
+            raise _StoppedError(Outcome.TIMED_OUT, f"took more than {TIME_LIMIT:g} seconds") from error
         except JSOOMException as error:
             self._broken = True
-            raise _StoppedError(f"took more than {_MEMORY_LIMIT >> 20} MiB") from error
+            message = f"took more than {_MEMORY_LIMIT >> 20} MiB"
+            raise _StoppedError(Outcome.TIMED_OUT, message) from error
         except JSEvalException as error:
             self._broken = True
-            return {"error": ["Stopped", str(error)[:200]]}
+            raise _StoppedError(Outcome.UNREADABLE, str(error)[:200]) from error
+        return list(json.loads(str(answer)))
 
     def close(self) -> None:
         self.racer.close()

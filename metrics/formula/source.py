@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from lmms_eval_finance.metrics.normalise import strip_reasoning
+
 # A pair of a backslash and what it escapes is one token, so that `\\[2pt]` holds no `\[` and `\%` no bare `%`.
 _MARK = re.compile(r"\\.|\$\$?", re.DOTALL)
 _CLOSES = {"$$": "$$", "$": "$", r"\[": r"\]", r"\(": r"\)"}
@@ -14,7 +16,7 @@ _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
 _AROUND = " .,;:。，；："
 
 # Full-width forms print what their ASCII twin prints; those that LaTeX would take for a command are escaped.
-_ESCAPED = {**{char: "\\" + char for char in "%$&#_{}"}, "\\": r"\backslash ", "^": r"\hat{}", "~": r"\sim "}
+_ESCAPED = {**{char: "\\" + char for char in "%$&#_{}"}, "\\": "∖", "^": "ˆ", "~": "∼"}
 _WIDE = {code: _ESCAPED.get(chr(code - 0xFEE0), chr(code - 0xFEE0)) for code in range(0xFF01, 0xFF5F)}
 _WIDE |= {0x3000: " ", 0xFFE5: "¥", 0xFFE0: "¢", 0xFFE1: "£"}
 
@@ -30,7 +32,7 @@ _TYPED = re.compile(
 def clean(text: str) -> str:
     r"""The LaTeX of the formula that `text` holds, ready for either engine.
 
-    Code fences go; of a text with display delimiters their content stays (several
+    Thinking blocks and code fences go; of a text with display delimiters their content stays (several
     become lines); inline delimiters go. A bare percent sign is a percent sign, not a
     comment. Full-width forms and accents become what they print. Runs in time
     proportional to the length of the text.
@@ -44,7 +46,7 @@ def clean(text: str) -> str:
     """
     text = text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates become question marks
     text = _INVISIBLE.sub("", _CONTROL.sub(" ", unicodedata.normalize("NFC", text)))
-    text = _undelimited(_unfenced(text)).translate(_WIDE)
+    text = _undelimited(_unfenced(strip_reasoning(text))).translate(_WIDE)
     return _TYPED.sub(_typed, text).strip()
 
 
