@@ -407,6 +407,73 @@ def _score_fields(pairs: Sequence[Pair], args: argparse.Namespace) -> Scored:
     )
 
 
+# --- formulas
+
+
+def _formula_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--variant", choices=("default", "reference"), default="default")
+    parser.add_argument(
+        "--engine",
+        choices=("mathjax", "tex"),
+        default="mathjax",
+        help="tex: pdflatex, variant reference only",
+    )
+    parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="write a page that shows the formulas, glyph by glyph"
+    )
+
+
+def _score_formulas(pairs: Sequence[Pair], args: argparse.Namespace) -> Scored:
+    from lmms_eval_finance.metrics.formula import EngineError, compare_batch, signature
+
+    texts = [
+        (_text(pair.gold["latex"], pair.gold_place, "latex"), _text(pair.pred["prediction"], pair.pred_place, "prediction"))
+        for pair in pairs
+    ]  # fmt: skip
+    if args.engine == "tex" and args.variant != "reference":
+        raise SettingError("--engine tex needs --variant reference: it does not see scripts")
+    if args.engine == "tex" and args.html:
+        raise SettingError("--html draws what the engine mathjax reads: leave out --engine tex")
+    try:
+        comparisons = compare_batch(texts, variant=args.variant, engine=args.engine)
+        stamp = signature(args.variant, args.engine)
+        if args.html:
+            from lmms_eval_finance.report.formula_page import render
+
+            page = render(comparisons, stamp, ids=[pair.id for pair in pairs])
+            args.html.write_text(page, encoding="utf-8")
+    except EngineError as error:
+        raise SettingError(str(error)) from error
+    except OSError as error:
+        raise SettingError(f"{args.html}: cannot be written ({error.strerror})") from error
+    scores = [comparison.score for comparison in comparisons]
+    kept = [(pair.id, score) for pair, score in zip(pairs, scores, strict=True) if score.f1 is not None]
+    values = [score.f1 or 0.0 for _, score in kept]
+    return Scored(
+        stamp,
+        {
+            "CDM F1": _mean(values),
+            "ExpRate@CDM": _mean([float(score.exact) for _, score in kept]),
+            "precision": _mean([score.precision or 0.0 for _, score in kept]),
+            "recall": _mean([score.recall or 0.0 for _, score in kept]),
+            "formulas": len(kept),
+            **Counter(score.outcome.value for score in scores),
+        },
+        mean_interval(values, [id for id, _ in kept]),
+        [
+            {
+                "id": pair.id,
+                "f1": score.f1,
+                "precision": score.precision,
+                "recall": score.recall,
+                "exact": score.exact,
+                "outcome": score.outcome.value,
+            }
+            for pair, score in zip(pairs, scores, strict=True)
+        ],
+    )
+
+
 class Measure(NamedTuple):
     """A measure of the command line; `column` is where a gold row holds its gold."""
 
@@ -421,4 +488,5 @@ MEASURES = {
     "boxes": Measure("detected boxes, by order-free mAP and F1", "boxes", _box_options, _score_boxes),
     "text": Measure("recognised text, by 1-NED", "text", _text_options, _score_texts),
     "fields": Measure("extracted fields, by F1", "fields", _field_options, _score_fields),
+    "formula": Measure("formulas as LaTeX, by CDM", "latex", _formula_options, _score_formulas),
 }

@@ -15,6 +15,7 @@ MEASURES = {
     "boxes": ("boxes", [{"bbox": [1, 2, 3, 4], "label": "company"}], ["--convention", "absolute"]),
     "text": ("text", "abc", []),
     "fields": ("fields", {"a": "x"}, []),
+    "formula": ("latex", "x+1", []),
 }
 
 
