@@ -1,42 +1,48 @@
 """JSON as language models write it: fenced, commented, mistyped, cut off, or lost in prose.
 
 One tolerant reader for every parser of model output. It follows the JSON grammar where
-the text does and gives way where it does not: trailing or missing commas, single and
-typographic quotes, unescaped quotes within strings, bare words, Python literals and
-tuples, comments, full-width punctuation, missing closing brackets. On valid JSON it
-gives what the standard library gives. It runs in time linear in the text, needs no
-recursion, and no text makes it raise.
+the text does and gives way where it does not: trailing, doubled or missing commas, single
+and typographic quotes, unescaped quotes within strings, bare words, Python literals,
+tuples and sets, comments, full-width punctuation, LaTeX backslashes, wrong or missing
+closing brackets. It invents nothing: a value that the text breaks off in is left out. On
+valid JSON it gives what the standard library gives. It runs in time linear in the text,
+needs no recursion, and no text makes it raise.
 
 The general repair libraries were measured first; the best kept one needs 9 s for
-16 kB of ``{"a" {"a" ...`` and recurses on open brackets.
+16 kB of ``{"a" {"a" ...``, recurses on open brackets, and completes what was cut.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from lmms_eval_finance.metrics.normalise import strip_reasoning
 
-__all__ = ["CutList", "Found", "fenced_blocks", "find_json", "read_json_object", "without_escaping"]
+__all__ = ["Found", "fenced_blocks", "find_json", "read_json_object", "without_escaping"]
 
 # Deeper nesting is no answer; the bound keeps recursive readers of the values safe.
-MAX_DEPTH = 64
+MAX_DEPTH = 32
 
 Pairs = list[tuple[str, Any]]
 
 
-class CutList(list[Any]):
-    """An array that the text breaks off in: its last value may be incomplete."""
-
-
 class Found(NamedTuple):
-    """One JSON container and the half-open range of the text that it was read from."""
+    """One JSON container.
+
+    Attributes:
+        value: the array or object.
+        start: where it opens in the text.
+        end: where reading it stopped.
+        closed: False if the text ended, or went on as no JSON, before it was closed.
+    """
 
     value: Any
     start: int
     end: int
+    closed: bool
 
 
 def fenced_blocks(text: str) -> list[str]:
@@ -60,7 +66,7 @@ def read_json_object(text: str) -> dict[str, Any] | None:
     one). An array that holds nothing but one object counts as that object.
 
     >>> read_json_object('Sure! {"total": "12.50", "items": [{"name": "tea",}], "date": "2024-0')
-    {'total': '12.50', 'items': [{'name': 'tea'}], 'date': '2024-0'}
+    {'total': '12.50', 'items': [{'name': 'tea'}]}
     >>> read_json_object("no object here") is None
     True
     """
@@ -91,7 +97,22 @@ def without_escaping(text: str) -> str:
 _PLAIN_QUOTE = re.compile(r'(?<!\\)"')
 
 
-def find_json(text: str, object_pairs_hook: Callable[[Pairs], Any] = dict) -> Iterator[Found]:
+def number(literal: str) -> int | float | str:
+    """The value of a number's literal; digits after a leading zero are an identifier and stay text.
+
+    >>> number("12"), number("1.50"), number("007"), number("1e999")
+    (12, 1.5, '007', inf)
+    """
+    if _INTEGER.fullmatch(literal):
+        return int(literal)
+    return literal if _LEADING_ZERO.fullmatch(literal) else float(literal)
+
+
+def find_json(
+    text: str,
+    object_pairs_hook: Callable[[Pairs], Any] = dict,
+    parse_number: Callable[[str], Any] = number,
+) -> Iterator[Found]:
     """Every outermost array and object of the text, in order, whatever stands around them.
 
     Brackets of prose that hold nothing like a value are passed over.
@@ -100,16 +121,17 @@ def find_json(text: str, object_pairs_hook: Callable[[Pairs], Any] = dict) -> It
         text: any text.
         object_pairs_hook: makes the value of an object from its (key, value) pairs, as in
             the standard library; by default the last of several equal keys wins.
+        parse_number: makes a value from a number's literal; `str` keeps it as written.
 
-    >>> [found.value for found in find_json("a [1, 2,] b {'c': None, d: 'e'")]
-    [[1, 2], {'c': None, 'd': 'e'}]
+    >>> [found.value for found in find_json("a [1, 2,] b {'c': None, d: 'e'}, [3, 4")]
+    [[1, 2], {'c': None, 'd': 'e'}, [3]]
     """
     position = 0
     while opening := _OPENING.search(text, position):
-        start = opening.start()
-        value, position = _read_container(text, start, object_pairs_hook)
-        if value or _EMPTY.fullmatch(text, start, position):
-            yield Found(value, start, position)
+        found = _Reader(text, object_pairs_hook, parse_number).read(opening.start())
+        position = found.end
+        if found.value or _EMPTY.fullmatch(text, found.start, found.end):
+            yield found
 
 
 _OPENING = re.compile(r"[\[{]")
@@ -119,24 +141,24 @@ _SEPARATOR = re.compile(r"[,，、;；:：=>]+")
 _COLON = re.compile(r"\s*(?:[:：]|=>?)")
 _BARE_KEY = re.compile(r"[^\s,，:：=\[\]{}()\"'“”‘’]{1,200}")
 _BARE_IN_LIST = re.compile(r"[^,，、;；:：\[\](){}\"“”\n]+")
-_BARE_IN_OBJECT = re.compile(r"[^,，\[\]{}\"“”\n]+")
+# A comma belongs to a bare value (1,250) unless a key or the end of the object follows.
+_BARE_IN_OBJECT = re.compile(
+    r"(?:[^,，\[\]{}\"“”\n]|[,，](?!\s*(?:[\]}\"'“‘]|//|/\*|\Z|[^\s,，:：\[\]{}\"“”]{1,60}\s{0,9}[:：=])))+"
+)
 
 _QUOTES = {'"': '"', "'": "'", "“": '”"', "”": '”"', "‘": "’'", "’": "’'"}
 _STRING_STOP = {quote: re.compile(rf"[\\{ends}]") for quote, ends in _QUOTES.items()}
 # A quote ends its string only where the grammar can go on after it; others belong to the text.
 _KEY_END = re.compile(r"\s*(?:[:：=,，}\])]|\Z)")
-_VALUE_END = re.compile(
-    r"\s*(?:[,;；\]})]|，\s*[\"'“{\[]|//|/\*|\#|\Z)"
-    r"|[ \t]*\r?\n"
-    r"|\s*[\"'“][^\"'“”\n:：]{1,100}[\"'”]\s*[:：]"
-)
+_VALUE_END = re.compile(r"\s*(?:[,;；\]})]|，\s*[\"'“{\[]|//|/\*|\#|\Z)|[ \t]*\r?\n")
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _NUMBER_IN_LIST = re.compile(_NUMBER.pattern + r"(?=[\s,，、;；\[\](){}/#]|\Z)", re.ASCII)
-_NUMBER_IN_OBJECT = re.compile(_NUMBER.pattern + r"(?=\s*(?:[,，;；\]})\"'“/#\n]|\Z))", re.ASCII)
-_GROUPED = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?=\s*[,，}\n]|\Z)", re.ASCII)
+_NUMBER_IN_OBJECT = re.compile(
+    _NUMBER.pattern + r"(?=\s*(?:[，;；\]})\"'“/#\n]|,(?!\d{3}(?!\d|\s*[:：]))|\Z))", re.ASCII
+)
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9]\d{0,299})", re.ASCII)
-_LEADING_ZERO = re.compile(r"0\d+", re.ASCII)
+_LEADING_ZERO = re.compile(r"[-+]?0\d+", re.ASCII)
 _LITERALS: dict[str, Any] = {
     "true": True,
     "false": False,
@@ -145,18 +167,25 @@ _LITERALS: dict[str, Any] = {
 }
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPED = {'"': '"', "'": "'", "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+# LaTeX commands that begin like a JSON escape; models forget to double the backslash.
+_LATEX = re.compile(
+    r"(?:bar|because|begin|beta|big|bigg|binom|bmod|boldsymbol|bot|boxed|bullet|flat|forall|frac|nabla|neg|neq|"
+    r"newline|notin|rangle|rceil|rfloor|rho|right|rightarrow|tan|tanh|tau|tfrac|theta|therefore|tilde|times|"
+    r"text|textbf|textit|textrm|top|triangle)(?![A-Za-z])"
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _Frame:
     """A container that is being read; in an object, `key` waits for its value."""
 
-    __slots__ = ("is_list", "items", "key")
+    __slots__ = ("is_list", "items", "key", "lone")
 
     def __init__(self, is_list: bool) -> None:
         self.is_list = is_list
         self.items: list[Any] = []
         self.key: str | None = None
+        self.lone: list[str] = []  # keys without a colon
 
     @property
     def wants_value(self) -> bool:
@@ -167,82 +196,138 @@ class _Frame:
         self.key = None
 
 
-def _read_container(text: str, start: int, object_pairs_hook: Callable[[Pairs], Any]) -> tuple[Any, int]:
-    """The container that opens at `start` and the position where reading stopped, beyond `start`."""
-    stack = [_Frame(text[start] == "[")]
-    position = start + 1
+class _Reader:
+    """Reads one container, with a stack of those that are open."""
 
-    def close(cut: bool) -> Any:
-        frame = stack.pop()
+    def __init__(
+        self, text: str, object_pairs_hook: Callable[[Pairs], Any], parse_number: Callable[[str], Any]
+    ) -> None:
+        self.text = text
+        self.object_pairs_hook = object_pairs_hook
+        self.parse_number = parse_number
+        self.stack: list[_Frame] = []
+        self.value: Any = None
+        self.position = 0
+
+    def read(self, start: int) -> Found:
+        self.open(start)
+        while self.stack and self.position < len(self.text) and self.step():
+            pass
+        closed = not self.stack
+        while self.stack:
+            self.close(cut=True)
+        return Found(self.value, start, self.position, closed)
+
+    def open(self, start: int) -> None:
+        self.stack.append(_Frame(self.text[start] != "{"))
+        self.position = start + 1
+
+    def close(self, cut: bool) -> None:
+        frame = self.stack.pop()
+        if not frame.is_list and frame.key is not None and not cut:
+            frame.add(None)
         if frame.is_list:
-            value: Any = CutList(frame.items) if cut else frame.items
+            self.value = frame.items
+        elif len(frame.lone) > 1 and not frame.items and not cut:  # {A, C}: a set
+            self.value = [self.scalar(word) for word in frame.lone]
         else:
-            if frame.key is not None and not cut:
-                frame.add(None)
-            value = object_pairs_hook(frame.items)
-        if stack:
-            stack[-1].add(value)
-        return value
+            self.value = self.object_pairs_hook(frame.items)
+        if self.stack:
+            self.stack[-1].add(self.value)
 
-    while position < len(text):
-        frame, character = stack[-1], text[position]
-        if blank := _BLANK.match(text, position):
-            position = blank.end()
+    def step(self) -> bool:
+        """Read one token; False where the text goes on as no JSON, or ends."""
+        frame, character = self.stack[-1], self.text[self.position]
+        if blank := _BLANK.match(self.text, self.position):
+            self.position = blank.end()
         elif character in "]})":
-            position += 1
-            wants_list = character != "}"
-            if any(frame.is_list == wants_list for frame in stack):
-                while stack[-1].is_list != wants_list:
-                    close(cut=False)
-                value = close(cut=False)
-                if not stack:
-                    return value, position
+            self.position += 1
+            self.close_through(is_list=character != "}")
         elif character in "[{(" and frame.wants_value:
-            if len(stack) == MAX_DEPTH:
-                break
-            stack.append(_Frame(character != "{"))
-            position += 1
-        elif separator := _SEPARATOR.match(text, position):
-            position = separator.end()
+            if len(self.stack) == MAX_DEPTH:
+                return False
+            self.open(self.position)
+        elif separator := _SEPARATOR.match(self.text, self.position):
+            self.position = separator.end()
             if frame.key is not None:
                 frame.add(None)
-        elif frame.wants_value and character in _QUOTES:
-            value, position = _read_string(text, position, _VALUE_END)
-            frame.add(value)
-        elif frame.wants_value:
-            value, position = _read_bare(text, position, frame.is_list)
-            frame.add(value)
+        elif not frame.wants_value:
+            return self.read_key(frame)
+        elif character in _QUOTES:
+            text = self.read_string(_VALUE_END)
+            if text is None:
+                return False
+            frame.add(text)
         else:
-            if character in _QUOTES:
-                key, position = _read_string(text, position, _KEY_END)
-            elif bare := _BARE_KEY.match(text, position):
-                key, position = bare[0], bare.end()
-            else:
-                break
-            if colon := _COLON.match(text, position):
-                frame.key, position = key, colon.end()
-            elif not _KEY_END.match(text, position):
-                break
-    while len(stack) > 1:
-        close(cut=True)
-    return close(cut=True), position
+            return self.read_bare(frame)
+        return True
 
+    def close_through(self, is_list: bool) -> None:
+        """Close the nearest open container of the kind, and all within it; a bracket without one is ignored."""
+        if any(frame.is_list == is_list for frame in self.stack):
+            while self.stack[-1].is_list != is_list:
+                self.close(cut=False)
+            self.close(cut=False)
 
-def _read_string(text: str, start: int, end: re.Pattern[str]) -> tuple[str, int]:
-    """The string whose opening quote stands at `start`, and the position after it."""
-    stop = _STRING_STOP[text[start]]
-    position = start + 1
-    while found := stop.search(text, position):
-        position = found.end()
-        if found[0] == "\\":
-            position += 1
-        elif end.match(text, position):
-            return _decode(text[start + 1 : found.start()]), position
-    return _decode(text[start + 1 :]), len(text)
+    def read_key(self, frame: _Frame) -> bool:
+        key: str | None = None
+        if self.text[self.position] in _QUOTES:
+            key = self.read_string(_KEY_END)
+        elif bare := _BARE_KEY.match(self.text, self.position):
+            key, self.position = bare[0], bare.end()
+        if key is None:
+            return False
+        if colon := _COLON.match(self.text, self.position):
+            frame.key, self.position = key, colon.end()
+            return True
+        frame.lone.append(key)
+        return _KEY_END.match(self.text, self.position) is not None
+
+    def read_string(self, end: re.Pattern[str]) -> str | None:
+        """The string that opens here; None if it is never closed."""
+        start = self.position + 1
+        stop = _STRING_STOP[self.text[self.position]]
+        quotes: deque[int] = deque(maxlen=3)
+        position = start
+        while found := stop.search(self.text, position):
+            position = found.end()
+            if found[0] == "\\":
+                position += 1
+                continue
+            quotes.append(found.start())
+            if end.match(self.text, position):
+                break
+            if len(quotes) == 3 and _COLON.match(self.text, position):
+                break  # this quote closes the next key: the value ended before that key opened
+        if not found:
+            self.position = len(self.text)
+            return None
+        ended = end.match(self.text, position)
+        last = quotes[-1] if ended else quotes[0]
+        self.position = last + 1
+        return _decode(self.text[start:last])
+
+    def read_bare(self, frame: _Frame) -> bool:
+        """An unquoted value: a number, a literal, or words."""
+        numbers, words = (
+            (_NUMBER_IN_LIST, _BARE_IN_LIST) if frame.is_list else (_NUMBER_IN_OBJECT, _BARE_IN_OBJECT)
+        )
+        match = numbers.match(self.text, self.position) or words.match(self.text, self.position)
+        self.position = match.end() if match else self.position + 1
+        if match is None:  # a character that can stand nowhere
+            frame.add(None)
+        elif self.position < len(self.text):  # what reaches the end may have been cut
+            frame.add(self.scalar(match[0].strip()))
+        return True
+
+    def scalar(self, word: str) -> Any:
+        if word.lower() in _LITERALS:
+            return _LITERALS[word.lower()]
+        return self.parse_number(word) if _NUMBER.fullmatch(word) else word
 
 
 def _decode(raw: str) -> str:
-    """A string's content with its escapes resolved; unknown escapes stay as written."""
+    """A string's content with its escapes resolved; unknown escapes and LaTeX commands stay as written."""
     if "\\" not in raw:
         return raw
 
@@ -250,31 +335,11 @@ def _decode(raw: str) -> str:
         escape = match[1]
         if len(escape) == 5:
             return chr(int(escape[1:], 16))
+        if escape in "bfnrt" and _LATEX.match(raw, match.start(1)):
+            return match[0]
         return _ESCAPED.get(escape, match[0])
 
     text = _ESCAPE.sub(resolve, raw)
     if _SURROGATE.search(text):  # pairs join; lone ones, which no encoder accepts, become U+FFFD
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
-
-
-def _read_bare(text: str, start: int, in_list: bool) -> tuple[Any, int]:
-    """The unquoted value at `start` (number, literal or bare words), and the position after it."""
-    if not in_list and (grouped := _GROUPED.match(text, start)):
-        return grouped[0], grouped.end()
-    number, words = (_NUMBER_IN_LIST, _BARE_IN_LIST) if in_list else (_NUMBER_IN_OBJECT, _BARE_IN_OBJECT)
-    match = number.match(text, start) or words.match(text, start)
-    if match is None:  # a character that can stand nowhere
-        return None, start + 1
-    word = match[0].strip()
-    return _scalar(word), match.end()
-
-
-def _scalar(word: str) -> Any:
-    if word.lower() in _LITERALS:
-        return _LITERALS[word.lower()]
-    if _INTEGER.fullmatch(word):
-        return int(word)
-    if _LEADING_ZERO.fullmatch(word):  # an identifier, whose zeros matter
-        return word
-    return float(word) if _NUMBER.fullmatch(word) else word

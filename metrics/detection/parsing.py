@@ -151,12 +151,7 @@ def _in_string(text: str, label: str | None, *, is_quad: bool = False) -> Iterat
 def _in_json(text: str) -> Iterator[_Placed]:
     found = list(find_json(text, object_pairs_hook=tuple))
     placed = [(part, list(_walk(part.value, None, claimed=False))) for part in found]
-    if (
-        placed
-        and (boxes := placed[-1][1])
-        and text[found[-1].end - 1] not in "]})"
-        and _incomplete(boxes[-1])
-    ):
+    if placed and not found[-1].closed and (boxes := placed[-1][1]) and _incomplete(boxes[-1]):
         boxes.pop()  # the text breaks off here
     # boxes in objects are the answer; bare lists beside them are talk about it
     if any(boxes for part, boxes in placed if _holds_object(part.value)):
@@ -258,6 +253,8 @@ def _box_of_names(members: Sequence[tuple[str, str, Any]]) -> Coordinates | None
 
 
 def _walk_list(value: list[Any], label: str | None, *, claimed: bool, is_quad: bool) -> Iterator[Box]:
+    while len(value) == 1 and isinstance(value[0], list):  # brackets around brackets say nothing
+        value, claimed, is_quad = value[0], True, True
     numbers = _as_numbers(value)
     if numbers is not None:
         yield from _from_numbers(numbers, label, claimed=claimed, is_quad=is_quad)
@@ -415,7 +412,7 @@ def _in_names(text: str) -> Iterator[_Placed]:
 
 _LINE_START = re.compile(r"\s*(?:[-*•|]\s*)*(?:\d{1,3}[.):]\s+|\|?\s*\d{1,3}\s*\|)?\s*")
 _BARE_ROW = re.compile(
-    r"(?P<before>(?:[^:\n]{0,60}:)?[^\d\n]{0,60}?)(?P<row>(?:"
+    r"(?P<before>(?:[^:\n]{0,60}:)?[^\d\n\[({]{0,60}?)(?P<row>(?:"
     + _NUMBER.pattern
     + r"[ \t,;|]{1,5}){3}"
     + _NUMBER.pattern
