@@ -7,15 +7,16 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 from .dates import find_dates
-from .gold import parse_gold_values
+from .gold import values_of
 from .mentions import Number, language_code
 from .question import Asked, asked_for
 from .roles import Role
 from .statement import Answer, clean
-from .units import BARE, MONEY, Unit
+from .units import MONEY, Unit
 
 ToleranceType = Literal["abs", "rel"]
 
@@ -43,7 +44,7 @@ def parse_number(text: str, unit: str | None = None, language: str | None = None
         return None
     if not unit or number.unit.contradicts(asked.unit):
         return number
-    return replace(number, value=next(_amounts(number, asked, asked.unit)) / asked.unit.factor)
+    return replace(number, value=next(_amounts(number.written, number.unit, asked)) / asked.unit.factor)
 
 
 def numbers_match(
@@ -84,7 +85,7 @@ def numbers_match(
     days = _only_dates(gold)
     if days:
         return _names_days(cleaned, days, language_code(language))
-    values = parse_gold_values(gold, language)
+    values = values_of(gold, language)
     if not values:
         return False
     asked = asked_for(unit, context, language)
@@ -94,7 +95,7 @@ def numbers_match(
     asked = asked.with_gold(values[0][0])
     stated = answer.stated(asked.unit, asked.year)
     if stated is None:
-        return _same_alternatives(values[0], parse_gold_values(cleaned, language))
+        return _same_alternatives(values[0], values_of(cleaned, language))
     ends = answer.range_around(stated) if stated.in_range else [stated]
     return all(any(_equal(g, end, asked, allowed, tolerance_type) for g in values[0]) for end in ends)
 
@@ -104,6 +105,7 @@ def _same_alternatives(gold: Sequence[Number], given: Sequence[Sequence[Number]]
     return len(gold) > 1 and len(given) == 1 and {n.value for n in gold} == {n.value for n in given[0]}
 
 
+@lru_cache(maxsize=64)
 def _tolerance(tolerance: float | str | Decimal | Fraction, kind: str) -> Fraction:
     if kind not in ("abs", "rel"):
         raise ValueError(f"tolerance_type is {kind!r}; it must be 'abs' or 'rel'")
@@ -154,55 +156,60 @@ def _in_order(
 
 
 def _equal(gold: Number, stated: Number, asked: Asked, allowed: Fraction, kind: str) -> bool:
-    unit = asked.unit
-    if stated.unit.contradicts(unit) or stated.unit.contradicts(gold.unit):
+    if stated.unit.contradicts(asked.unit) or stated.unit.contradicts(gold.unit) or gold.bound != stated.bound:
         return False
-    if gold.bound != stated.bound:
+    if (asked.fall or gold.direction < 0) and stated.direction > 0:
         return False
-    if asked.fall and stated.direction > 0 and gold.direction <= 0:
-        return False
-    golds = set(_amounts(gold, asked, unit, primary=True))
-    step = gold.unit.factor if not gold.unit.bare else unit.factor
-    for target in golds:
-        room = allowed * (abs(target) if kind == "rel" else step)
-        for amount in _amounts(
-            stated, asked, gold.unit if gold.percent and unit is gold.unit else unit, gold=gold
-        ):
-            if abs(amount - target) <= room:
-                return True
-            if _sign_open(gold, stated, asked) and abs(-amount - target) <= room:
+    scale_written = asked.unit.factor if gold.unit.bare else gold.unit.factor
+    either_sign = _sign_is_open(gold, stated, asked)
+    for target in _amounts(gold.written, gold.unit, asked):
+        room = allowed * (abs(target) if kind == "rel" else scale_written) if allowed else allowed
+        for amount in _stated_amounts(gold, stated, asked):
+            if _within(amount, target, room) or (either_sign and _within(-amount, target, room)):
                 return True
     return False
 
 
-def _amounts(
-    number: Number, asked: Asked, unit: Unit, primary: bool = False, gold: Number | None = None
-) -> Iterator[Fraction]:
-    """What a number can mean in base units, the most likely first."""
-    for written in number.readings[:1] if primary else number.readings:
-        if number.direction < 0 and asked.signed and written > 0 and not primary:
-            written = -written
-        if number.unit.bare:
-            yield written * unit.factor
-            if asked.scale != 1 and unit.scale == 1:
-                yield written * asked.scale * unit.factor
-            if gold is not None and gold.percent and not asked.given:
-                yield written
-        elif not number.unit.dimension:
-            yield written * number.unit.scale * unit.size
-        else:
-            yield written * number.unit.factor
-            if number.unit.scale == 1 and number.unit.symbolic and unit.scale != 1:
-                yield written * unit.factor
-            if number.unit.scale == 1 and number.unit.dimension == MONEY and asked.scale != 1:
-                yield written * asked.scale
-            if number.percent and gold is not None and gold.unit is BARE and not asked.given:
-                if abs(gold.written) > 1 or asked.percent:
-                    yield written
+def _within(amount: Fraction, target: Fraction, room: Fraction) -> bool:
+    return amount == target or (room > 0 and abs(amount - target) <= room)
 
 
-def _sign_open(gold: Number, stated: Number, asked: Asked) -> bool:
+def _sign_is_open(gold: Number, stated: Number, asked: Asked) -> bool:
     """Whether the sign is said by words on one side, so that only the magnitude can be compared."""
-    if asked.fall:
-        return stated.direction <= 0
+    if asked.fall or gold.direction < 0:
+        return True
     return stated.direction < 0 and not asked.signed
+
+
+def _stated_amounts(gold: Number, stated: Number, asked: Asked) -> Iterator[Fraction]:
+    """What a stated number can mean beside this gold, in base units, the likeliest first."""
+    for written in stated.readings:
+        if stated.direction < 0 < written and asked.signed:
+            written = -written
+        yield from _amounts(written, stated.unit, asked)
+        if asked.given:
+            continue
+        if gold.percent and stated.unit.bare:
+            yield written  # 0.25 for 25%
+        elif stated.percent and gold.unit.bare and (abs(gold.written) > 1 or asked.percent):
+            yield written  # 25% for 25
+
+
+def _amounts(written: Fraction, unit: Unit, asked: Asked) -> Iterator[Fraction]:
+    """What a written number can mean in base units, by its own unit and what is asked for."""
+    wanted = asked.unit
+    if unit.bare:
+        yield written * wanted.factor
+        if asked.scale != 1 and wanted.scale == 1:
+            yield written * wanted.factor * asked.scale
+        return
+    if not unit.dimension:
+        yield written * unit.scale * wanted.size
+        return
+    yield written * unit.factor
+    if unit.scale == 1 and unit.dimension == MONEY:
+        # "$5.1" where millions are asked for; "5.1 dollars" says that it is not in millions
+        if unit.symbolic and wanted.scale != 1:
+            yield written * wanted.factor
+        elif asked.scale != 1:
+            yield written * asked.scale

@@ -89,7 +89,9 @@ def date_at(lower: str, start: int, end: int) -> DateSpan | None:
     """
     following = lower[end : end + 1]
     body = lower[start:end]
-    if following in "-/–" or "." in body:
+    if "," in body or (end - start > 4 and "." not in body):
+        return None
+    if (following and following in "-/–") or "." in body:
         span = _numeric(lower, start)
         if span:
             return span
@@ -113,7 +115,10 @@ def date_at(lower: str, start: int, end: int) -> DateSpan | None:
         period = _PERIOD.match(lower, start) or _YEARS.match(lower, start)
         if period:
             return DateSpan(start, period.end())
-    return _with_word_before(lower, start, end) if start else None
+    before = lower[start - 1 : start]
+    if not before or (before not in " -'." and not before.isalpha()):
+        return None
+    return _with_word_before(lower, start, end)
 
 
 def _numeric(lower: str, start: int) -> DateSpan | None:

@@ -30,8 +30,12 @@ def parse_gold_values(text: str, language: str | None = None) -> tuple[tuple[Num
     >>> parse_gold_values("Tax Lot B")
     ()
     """
-    text = clean(text)
-    reader = Reader(text, language)
+    return values_of(clean(text), language)
+
+
+def values_of(text: str, language: str | None) -> tuple[tuple[Number, ...], ...]:
+    """`parse_gold_values` of a text that is clean already."""
+    reader = Reader(text, text, language)
     numbers = reader.numbers()
     if all(number.role is Role.LABEL for number in numbers):
         numbers = reader.spelled() or numbers

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from ..normalise import narrow
 from . import hanzi, notation, signs
@@ -82,6 +83,7 @@ class Number:
 
 
 _LITERAL = re.compile(rf"{notation.DIGITS}|[{hanzi.NUMERAL_CHARS}]+|[{''.join(VULGAR)}]")
+_LITERAL_START = re.compile(rf"[0-9.{hanzi.NUMERAL_CHARS}{''.join(VULGAR)}]")
 _BULLET = re.compile(r"^[-–•*] ", re.MULTILINE)
 _LINKS_UNITS = re.compile(r"[ ]?(?:of |de |d'|des |-)?")
 _PARTS = re.compile(r"[ ]?分之[ ]?")
@@ -102,6 +104,7 @@ def lower_in_place(text: str) -> str:
     return lower if len(lower) == len(text) else "".join(c if len(c.lower()) > 1 else c.lower() for c in text)
 
 
+@lru_cache(maxsize=64)
 def language_code(language: str | None) -> str:
     """The two-letter code of a language given by code, tag or English name; `en` when not given.
 
@@ -125,16 +128,22 @@ def find_numbers(text: str, language: str | None = None) -> list[Number]:
     >>> [(n.text, float(n)) for n in find_numbers("In Q3 2021 sales rose 12% to $5.1 million, from (0.3) billion")]
     [('2021', 2021.0), ('12%', 0.12), ('$5.1 million', 5100000.0), ('(0.3) billion', -300000000.0)]
     """
-    reader = Reader(text, language)
+    reader = Reader(text, narrow(text), language)
     return reader.numbers() or reader.spelled()
 
 
 class Reader:
     """Reads the numbers of stretches of one text."""
 
-    def __init__(self, text: str, language: str | None) -> None:
-        self.original = text
-        self.text = narrow(text)
+    def __init__(self, original: str, text: str, language: str | None) -> None:
+        """Args:
+
+        original: the text as given, from which the numbers' texts are cut.
+        text: the same with plain blanks, digits and signs, one character for one character.
+        language: decides separators and scale words.
+        """
+        self.original = original
+        self.text = text
         self.lower = lower_in_place(self.text)
         self.language = language_code(language)
         self._words = lexicon(self.language)
@@ -143,13 +152,20 @@ class Reader:
     def numbers(self, begin: int = 0, end: int | None = None) -> list[Number]:
         """The numbers whose digits or Chinese numerals begin in a stretch of the text."""
         found: list[Number] = []
+        text, stop = self.text, len(self.text) if end is None else end
         done = begin
-        for literal in _LITERAL.finditer(self.text, begin, len(self.text) if end is None else end):
-            start = literal.start()
-            if start < done:
+        while True:
+            # Searching for one character is far cheaper than for the whole pattern.
+            first = _LITERAL_START.search(text, done, stop)
+            if first is None:
+                break
+            literal = _LITERAL.match(text, first.start())
+            if literal is None:
+                done = first.end()
                 continue
-            if literal[0][0].isdecimal() and literal[0].isascii():
-                date = date_at(self.lower, start, literal.end())
+            start, done = literal.span()
+            if first[0] in "0123456789":
+                date = date_at(self.lower, start, done)
                 if date:
                     done = date.end
                     found.extend(self._years_in(date))

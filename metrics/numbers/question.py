@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from ..normalise import narrow
 from .lexicon import lexicon
@@ -73,6 +74,7 @@ class Asked:
         return asked
 
 
+@lru_cache(maxsize=256)
 def parse_unit(unit: str | None, language: str | None = None) -> Unit:
     """The unit that a data set names for an item.
 

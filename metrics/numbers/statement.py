@@ -28,7 +28,7 @@ _CORRECTION = re.compile(
     r"\b(?:wait|actually|correction|scratch that|let me (?:re\w+|correct)|no,|oops|on second thought|attendez|en fait|pardon|erratum)\b"
     r"|等等|不对|更正|其实"
 )
-_SENTENCE_END = re.compile(r"(?<=[^\d\s][.!?])[ ]+|(?<=\d[.!?])[ ]+(?=[^\W\d])|[。！？；]|\n+|;[ ]")
+_STOP = re.compile(r"[.!?;][ ]+|[。！？；]|\n+")
 _REMARK = re.compile(
     r"[ *>(-]*(?:note|nb|n\.b|this compares|by comparison|for comparison|in comparison|for reference|in contrast|this assumes|"
     r"assum|disclaimer|source|rounded|remarque|à noter|pour rappel|à titre de comparaison|pour comparaison|注|备注|相比|其中|作为对比)"
@@ -90,11 +90,19 @@ class Answer:
 
     def __init__(self, text: str, language: str | None) -> None:
         self.text = text
-        self.reader = Reader(text, language)
+        self.reader = Reader(text, text, language)
         self.lower = self.reader.lower
-        self._ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+        self._ends = [stop.end() for stop in _STOP.finditer(text) if self._ends_sentence(stop)]
         self._starts = [0, *self._ends]
         self._numbers: dict[int, list[Number]] = {}
+
+    @staticmethod
+    def _ends_sentence(stop: re.Match[str]) -> bool:
+        """`5. The` ends a sentence, `5. 3` and `. 3` do not."""
+        if stop[0][0] not in ".!?":
+            return True
+        before, after = stop.string[stop.start() - 1 : stop.start()], stop.string[stop.end() : stop.end() + 1]
+        return not before.isspace() and before != "" and (not before.isdigit() or after.isalpha())
 
     def numbers(self) -> list[Number]:
         """All numbers of the answer."""
