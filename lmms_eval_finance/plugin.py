@@ -34,7 +34,6 @@ def register() -> list[Any]:
     try:
         _warn_if_untested()
         _add_tasks()
-        _look_at_models()
         return _manifests()
     except Exception as error:  # whatever goes wrong here must not break the host
         warnings.warn(
@@ -84,6 +83,7 @@ def _add_tasks() -> None:
     def initialize_tasks(self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
         theirs = original(self, *args, **kwargs)
         try:
+            _look_at_models()
             return {**index(), **theirs}
         except Exception as error:  # a broken file here must not hide the host's tasks
             warnings.warn(f"lmms-eval-finance: its tasks cannot be listed ({error!r})", stacklevel=1)
@@ -94,6 +94,7 @@ def _add_tasks() -> None:
 
 
 def _look_at_models() -> None:
+    # Not from `register`: the host calls that while its module of models is still being read.
     import lmms_eval.models as host
 
     original = host.get_model

@@ -36,24 +36,38 @@ def wanted_ids() -> frozenset[str] | None:
     return ids
 
 
+def wanted_groups(ids: Sequence[str], members: Sequence[Sequence[str]], task: str) -> list[int]:
+    """Numbers of the docs to keep: those whose own id or a member's is wanted; all when the setting is unset.
+
+    Args:
+        ids: each doc's id.
+        members: the ids of what each doc holds (sub-questions, turns); a doc is kept whole.
+        task: names the task in the message.
+
+    Raises:
+        SystemExit: the setting is wrong or nothing is left (the host retries, then hides, other errors).
+    """
+    try:
+        wanted = wanted_ids()
+    except settings.SettingError as error:
+        raise SystemExit(f"lmms-eval-finance: {error}") from error
+    numbers = range(len(ids))
+    if wanted is None:
+        return list(numbers)
+    kept = [number for number in numbers if ids[number] in wanted or not wanted.isdisjoint(members[number])]
+    if not kept:
+        some = ", ".join(list(ids)[:5])
+        raise SystemExit(f"lmms-eval-finance: LMMS_EVAL_FINANCE_IDS lists no id of {task} (its ids look like {some})")
+    return kept
+
+
 def restrict(rows: datasets.Dataset, ids: Sequence[str], task: str) -> datasets.Dataset:
     """The rows whose id (one per row, in order) is wanted; all of them when the setting is unset.
 
     Only indices change: no image is read.
 
     Raises:
-        SystemExit: the setting is wrong or no row is left (the host retries, then hides, other errors).
+        SystemExit: as `wanted_groups`.
     """
-    try:
-        wanted = wanted_ids()
-    except settings.SettingError as error:
-        raise SystemExit(f"lmms-eval-finance: {error}") from error
-    if wanted is None:
-        return rows
-    kept = [index for index, identity in enumerate(ids) if identity in wanted]
-    if not kept:
-        some = ", ".join(list(ids)[:5])
-        raise SystemExit(
-            f"lmms-eval-finance: LMMS_EVAL_FINANCE_IDS lists no id of {task} (its ids look like {some})"
-        )
-    return rows.select(kept)
+    kept = wanted_groups(ids, [()] * len(ids), task)
+    return rows if len(kept) == len(rows) else rows.select(kept)

@@ -219,20 +219,28 @@ def _refuse(faults: list[Fault], about: Benchmark) -> None:
 
 def _hash(rows: Iterator[Row] | list[dict[str, Any]], schema: Schema) -> str:
     """Hash of the rows without images; columns outside the schema do not count."""
-    names = sorted(column.name for column in schema.columns if not column.is_media)
+    columns = sorted(
+        (column for column in schema.columns if not column.is_media), key=lambda column: column.name
+    )
     digest = hashlib.sha256()
     for row in rows:
-        values = [[name, _canonical(row[name])] for name in names if row.get(name) is not None]
-        digest.update(json.dumps(values, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass"))
+        values = [
+            [column.name, _canonical(row[column.name], column)]
+            for column in columns
+            if row.get(column.name) is not None
+        ]
+        digest.update(json.dumps(values, ensure_ascii=False).encode("utf-8", "surrogatepass"))
         digest.update(b"\n")
     return digest.hexdigest()[:12]
 
 
-def _canonical(value: Any) -> Any:
-    """Numbers hash alike whether a file format made them whole, fractional or text."""
+def _canonical(value: Any, column: Column) -> str:
+    """Values hash alike whether a file format made numbers whole, fractional or text, nested values objects or text."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return str(value) if isinstance(value, (int, float)) else value
+    if isinstance(value, str) or not column.is_nested:
+        return str(value)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _as_parquet(rows: list[dict[str, Any]], schema: Schema, folder: Path, name: str) -> Path:
@@ -280,6 +288,8 @@ def _feature(column: Column) -> Any:
         "number": datasets.Value("float64"),
         "texts": datasets.Sequence(text),
         # Nested values keep their own types as JSON text; tasks read them with `json.loads`.
+        "options": text,
+        "choices": text,
         "boxes": text,
         "object": text,
         "image": datasets.Image(),
@@ -297,8 +307,8 @@ def _stored(value: Any, column: Column, folder: Path) -> Any:
         return int(str(value))
     if column.kind == "number":
         return float(value)
-    if column.kind in ("boxes", "object"):
-        return json.dumps(value, ensure_ascii=False)
+    if column.is_nested and column.kind != "texts":
+        return _canonical(value, column)
     if column.kind == "image":
         return image(value)
     if column.kind == "images":

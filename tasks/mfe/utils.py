@@ -316,9 +316,11 @@ def process_dialogues(rows: datasets.Dataset) -> datasets.Dataset:
     """One doc per dialogue, with all its turns in the column `turns` (JSON); its id is the dialogue's."""
     places = _dialogue_places(rows)
     texts = _turn_texts(rows)
+    names = [str(texts[dialogue[0]]["dialogue"]) for dialogue in places]
+    members = [[str(texts[place]["id"]) for place in dialogue] for dialogue in places]
+    places = [places[number] for number in selection.wanted_groups(names, members, "Multimodal Finance Eval")]
     histories = [json.dumps([texts[place] for place in dialogue], ensure_ascii=False) for dialogue in places]
-    docs = rows.select([dialogue[0] for dialogue in places]).add_column("turns", histories)
-    return selection.restrict(docs, list(map(str, docs["dialogue"])), "Multimodal Finance Eval (dialogues)")
+    return rows.select([dialogue[0] for dialogue in places]).add_column("turns", histories)
 
 
 def _dialogue_places(rows: datasets.Dataset) -> list[list[int]]:

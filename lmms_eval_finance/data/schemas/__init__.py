@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-Kind = Literal["text", "integer", "number", "texts", "boxes", "object", "image", "images"]
+Kind = Literal[
+    "text", "integer", "number", "texts", "options", "choices", "boxes", "object", "image", "images"
+]
 Row = Mapping[str, Any]
 
-BENCHMARKS = ("finmme", "mfe")
+BENCHMARKS = ("famma", "finmme", "mfe")
 
 MAX_FAULTS = 20
 """So many faults of schema are collected before validation stops."""
@@ -47,7 +49,8 @@ class Column:
     Attributes:
         name: the column's name.
         kind: what its values are. `integer` and `number` also take text that spells one, since
-            spreadsheets and hubs differ on this; `boxes` is a list of {bbox, label}.
+            spreadsheets and hubs differ on this; `options` is a list of texts or the text of one;
+            `choices` is a list of texts or of numbers of images; `boxes` is a list of {bbox, label}.
         required: whether the column has to be there at all.
         nullable: whether a row may leave it empty.
     """
@@ -61,6 +64,11 @@ class Column:
     def is_media(self) -> bool:
         """Whether the values are images (paths in JSONL, bytes in parquet)."""
         return self.kind in ("image", "images")
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether the values are lists or objects."""
+        return self.kind in ("texts", "options", "choices", "boxes", "object")
 
     def problem(self, value: Any) -> str:
         """What is wrong with a value; empty if nothing is.
@@ -97,6 +105,10 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
 
 
+def _is_places(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(type(item) is int and item >= 0 for item in value)
+
+
 def _is_boxes(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and all(
         isinstance(item, Mapping)
@@ -114,6 +126,8 @@ _SHAPES: Mapping[str, tuple[str, Callable[[Any], bool]]] = MappingProxyType(
         "integer": ("a whole number", lambda value: _is_number(value, lambda v: int(str(v)))),
         "number": ("a number", lambda value: _is_number(value, float)),
         "texts": ("a list of texts", _is_texts),
+        "options": ("a list of texts, or one text", lambda value: isinstance(value, str) or _is_texts(value)),
+        "choices": ("a list of texts or of image numbers", lambda value: _is_texts(value) or _is_places(value)),
         "boxes": ("a list of {bbox: [x1, y1, x2, y2], label}", _is_boxes),
         "object": ("a JSON object", lambda value: isinstance(value, Mapping)),
         "image": ("an image", lambda value: isinstance(value, (str, Mapping))),

@@ -11,13 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lmms_eval_finance.judging.rules.answer import final_statement, tidy_gold
+from lmms_eval_finance.judging.rules.answer import MAX_LENGTH, final_statement, tidy_gold
 from lmms_eval_finance.judging.rules.choices import compare_choice
 from lmms_eval_finance.judging.rules.findings import Finding
 from lmms_eval_finance.judging.rules.open_answers import compare_open
 from lmms_eval_finance.judging.rules.polarity import compare_polarity
 
 __all__ = ["Judgement", "judge"]
+
+VERSION = "1"
+"""Goes into signatures: a change of verdicts raises it."""
 
 Verdict = Literal["correct", "incorrect", "undecided"]
 QUESTION_TYPES = ("open", "yes_no", "true_false", "choice")
@@ -72,13 +75,13 @@ def judge(
         raise ValueError(f"language is {language!r}; it must be one of {', '.join(LANGUAGES)}")
     if question_type not in QUESTION_TYPES:
         raise ValueError(f"question_type is {question_type!r}; it must be one of {', '.join(QUESTION_TYPES)}")
-    wanted, answer = tidy_gold(gold), final_statement(prediction)
+    wanted, answer, question = tidy_gold(gold), final_statement(prediction), question[-MAX_LENGTH:]
     if not wanted:
         return Judgement("undecided", "the gold is empty")
     if not answer:
         return Judgement("incorrect", "the answer is empty")
     if question_type == "choice":
-        found = compare_choice(wanted, prediction, options, question=question, language=language)
+        found = compare_choice(wanted, prediction, options, question)
     elif question_type in ("yes_no", "true_false"):
         found = compare_polarity(wanted, answer, question)
     else:
