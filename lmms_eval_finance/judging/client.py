@@ -214,8 +214,8 @@ class ChatClient:
             raise _Transient(f"no reply within {self.judge.timeout:g} s") from None
         except httpx.TransportError as error:
             raise _Transient(self._hide(f"connection lost ({type(error).__name__}: {error})")) from None
-        except (httpx.HTTPError, RuntimeError, ValueError) as error:
-            # a response that cannot be decoded, or a client closed meanwhile
+        except (httpx.HTTPError, httpx.InvalidURL, RuntimeError, ValueError, OSError) as error:
+            # a response that cannot be decoded, a proxy that is no address, a client closed meanwhile
             raise JudgeError(self._hide(f"{type(error).__name__}: {error}")) from None
 
     def _refusal(self, status: int, headers: httpx.Headers, content: bytes) -> JudgeError:
@@ -242,12 +242,15 @@ class ChatClient:
             finish = str(choice.get("finish_reason") or "stop")
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
             raise _Transient(f"the reply is no chat completion: {self._start(content)}") from None
-        return Reply(self._hide(text or ""), self._hide(finish)[:40], prompt_tokens, completion_tokens)
+        # lone surrogates, legal in JSON, could not be written to any file
+        text, finish = (self._hide(part).encode("utf-8", "replace").decode() for part in (text or "", finish))
+        return Reply(text, finish[:40], prompt_tokens, completion_tokens)
 
     def _start(self, content: bytes) -> str:
         """The start of what a server sent, as one line for a message."""
         # hidden before it is cut: a cut key would no longer be recognised
-        return " ".join(self._hide(content.decode("utf-8", "replace"))[:200].split())
+        start = self._hide(content.decode("utf-8", "replace"))[:200]
+        return " ".join("".join(c if c.isprintable() else " " for c in start).split())
 
     def _hide(self, text: str) -> str:
         # placeholders for servers without keys ("EMPTY", "x") are no secrets and may be words of a reply

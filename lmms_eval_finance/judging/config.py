@@ -31,7 +31,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,10 @@ else:
 PARAMETERS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 1024}
 _OURS = frozenset({"model", "messages", "stream", "n"})
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_KEY_LIKE = re.compile(r"(api[_-]?)?(key|token|secret)|authorization", re.IGNORECASE)
+_KEY_LIKE = re.compile(
+    r"key|token|.*(api[_-]?key|secret|passw|authorization|credential|(access|auth|bearer)[_-]?token).*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def configured() -> JudgesConfig | None:
     """
     path = settings.value("JUDGES")
     if path is not None:
-        return load_judges(Path(path))
+        return load_judges(Path(path).expanduser())
     if settings.flag("REQUIRE_JUDGE"):
         raise SettingError(
             "LMMS_EVAL_FINANCE_REQUIRE_JUDGE is set but no judge is: set LMMS_EVAL_FINANCE_JUDGES=judges.toml"
@@ -160,7 +163,10 @@ def load_judges(path: Path) -> JudgesConfig:
     cache = top.text("cache", "")
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lmms-eval-finance"
     return JudgesConfig(
-        path, judges, (path.parent / cache) if cache else folder / "judge-cache.sqlite", limits
+        path,
+        judges,
+        path.parent / Path(cache).expanduser() if cache else folder / "judge-cache.sqlite",
+        limits,
     )
 
 
@@ -174,8 +180,9 @@ def _judge(table: _Table, concurrency: int) -> Judge:
     for name in parameters:
         if name in _OURS:
             raise table.fault(f"parameters.{name}", "is set by this program: leave it out")
+    for name in _names(parameters):
         if _KEY_LIKE.fullmatch(name):
-            raise table.fault(f"parameters.{name}", "would be sent and stored in clear: use key_env")
+            raise table.fault(f"parameters: {name}", "would stand in signatures in clear: use key_env")
     try:
         json.dumps(parameters, allow_nan=False)
     except (TypeError, ValueError):
@@ -197,6 +204,14 @@ def _judge(table: _Table, concurrency: int) -> Judge:
         price=price,
         key=_key(table),
     )
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Names of all keys, at any depth."""
+    if isinstance(value, dict):
+        yield from value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _names(inner)
 
 
 def _base_url(table: _Table) -> str:

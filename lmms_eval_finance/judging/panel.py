@@ -17,6 +17,7 @@ import os
 import re
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -99,6 +100,7 @@ class Panel:
         self.items = 0
         self.failed = 0
         self.from_cache = 0
+        self.failures: Counter[str] = Counter()
 
     def signature(self, preset: str) -> str:
         """Models, prompts and parameters, as a field of a score's signature; no names, addresses or keys."""
@@ -161,19 +163,25 @@ class Panel:
         with self._count_lock:
             self.items += 1
             self.failed += failed
+            self.failures.update(f"{vote.judge}: {vote.reason}" for vote in votes if vote.verdict is None)
 
     def closing_line(self) -> str:
-        """How many items were judged, on how many the judges failed, and what was sent for it."""
-        spent = (
-            f"{self.budget.calls:,} calls, {self.budget.tokens:,} tokens, {self.from_cache:,} from the cache"
-        )
-        return f"{closing_line(self.failed, self.items)} ({spent})"
+        """On how many items the judges failed, what was sent, and why most failures were."""
+        spent = f"{self.budget.calls:,} calls, {self.budget.tokens:,} tokens"
+        line = f"{closing_line(self.failed, self.items)} ({spent}, {self.from_cache:,} from the cache)"
+        for reason, count in self.failures.most_common(1):
+            line += f"; most frequent failure: {reason} ({count:,})"
+        return line
 
     def _vote(self, judge: Judge, item: JudgeItem) -> Vote:
         try:
             reply = self._reply(judge, self._prompt(judge, item))
         except (JudgeError, sqlite3.Error) as error:
-            return Vote(judge.name, None, str(error), choice="" if _reads_choice(judge, item) else None)
+            return _failed(judge, item, str(error))
+        except Exception as error:
+            # a fault of ours on one item must not cost the host its whole run
+            _log.exception("judging failed on item %s", item.id)
+            return _failed(judge, item, f"{type(error).__name__} in this program")
         return _read(judge, item, reply)
 
     def _reply(self, judge: Judge, prompt: str) -> Reply:
@@ -315,6 +323,10 @@ def _harmless(value: str) -> str:
     return _CLOSING_TAG.sub("< /", value).encode("utf-8", "replace").decode("utf-8")
 
 
+def _failed(judge: Judge, item: JudgeItem, reason: str, reply: str = "") -> Vote:
+    return Vote(judge.name, None, reason, reply, choice="" if _reads_choice(judge, item) else None)
+
+
 def _read(judge: Judge, item: JudgeItem, reply: Reply) -> Vote:
     """The vote that a reply states."""
     text = reply.text
@@ -345,9 +357,9 @@ def _read_choice(judge: Judge, item: JudgeItem, text: str, shown: str) -> Vote:
         found[1] for line in text.splitlines() if (found := _OPTION_LINE.fullmatch(line[:_LONGEST_OPENING]))
     ]
     if not gold:
-        return Vote(judge.name, None, "the gold answer is no option letter", shown, choice="")
+        return _failed(judge, item, "the gold answer is no option letter", shown)
     if not lines:
-        return Vote(judge.name, None, "the reply names no option", shown, choice="")
+        return _failed(judge, item, "the reply names no option", shown)
     choice = "" if lines[-1].lower() == "none" else _letters(lines[-1])
     return Vote(judge.name, choice == gold, reply=shown, choice=choice)
 

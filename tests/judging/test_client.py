@@ -228,6 +228,14 @@ def test_the_key_is_in_no_reply_and_no_message(connect, openai_server):
     assert KEY not in ask(client).finish_reason
 
 
+def test_messages_are_one_printable_line(connect, openai_server):
+    openai_server.reply = Scripted(body=b"a\x1b[2J\r\nb\x00\xff" + b"c" * 1000, status=400)
+    with pytest.raises(JudgeError) as caught:
+        ask(connect())
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 220
+
+
 def test_a_stand_in_for_a_key_is_no_secret(connect, openai_server):
     openai_server.reply = "Score: 1"
     assert ask(connect(key="1")).text == "Score: 1"

@@ -92,6 +92,11 @@ FAULTS = {
     "parameters no table": (JUDGE + "parameters = 3", "judge 1: parameters: must be a table"),
     "own parameter": (JUDGE + "parameters = {stream = true}", r"parameters\.stream: is set by this program"),
     "key as parameter": (JUDGE + f'parameters = {{api_key = "{SECRET}"}}', "use key_env"),
+    "password as parameter": (JUDGE + "parameters = {x_password = 'p'}", "use key_env"),
+    "key deep in a parameter": (
+        JUDGE + f'parameters = {{extra_headers = [{{X-Api-Key = "{SECRET}"}}]}}',
+        "X-Api-Key: would stand in signatures",
+    ),
     "date parameter": (JUDGE + "parameters = {at = 2020-01-01}", "parameters: hold a value that JSON lacks"),
     "nan parameter": (JUDGE + "parameters = {top_p = nan}", "parameters: hold a value that JSON lacks"),
     "timeout text": (JUDGE + 'timeout = "1"', "judge 1: timeout: must be a number"),
@@ -134,6 +139,21 @@ def test_a_file_that_is_missing_or_no_text(tmp_path):
         load_judges(tmp_path / "binary.toml")
     with pytest.raises(SettingError, match="cannot be read"):
         load_judges(tmp_path)
+
+
+def test_parameters_about_tokens_are_no_secrets(write):
+    text = JUDGE + "parameters = {max_tokens = 5, stop_token_ids = [1], logit_bias = {token = 1}}"
+    with pytest.raises(SettingError, match="token"):
+        load_judges(write(text))
+    assert load_judges(write(text.replace(", logit_bias = {token = 1}", ""))).judges[0].completion_limit == 5
+
+
+def test_home_is_expanded(write, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = write('cache = "~/c.sqlite"\n' + MINIMAL)
+    assert load_judges(path).cache == tmp_path / "c.sqlite"
+    monkeypatch.setenv("LMMS_EVAL_FINANCE_JUDGES", "~/judges.toml")
+    assert configured().judges[0].model == "m"
 
 
 def test_the_setting_names_the_file(write, monkeypatch):

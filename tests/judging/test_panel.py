@@ -7,6 +7,7 @@ import logging
 import os
 import random
 import re
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -144,6 +145,7 @@ def test_a_failed_judge_is_a_vote_without_verdict_never_a_zero(open_panel, opena
     outcome, score, _ = resolve({"verdict": "incorrect"}, [vote.to_json()])
     assert (outcome.value, score) == ("judge_failed", None)
     assert "failed on 1 of them (judge_failed: not scored" in panel.closing_line()
+    assert f"most frequent failure: a: {vote.reason} (1)" in panel.closing_line()
 
 
 def test_a_truncated_reply_that_opened_with_the_verdict_counts(open_panel, openai_server):
@@ -188,6 +190,38 @@ def test_failures_are_not_remembered(open_panel, openai_server):
     panel = open_panel("a")
     assert judge_items([make(1)], panel)[0][0].verdict is None
     assert judge_items([make(1)], panel)[0][0].verdict is True
+
+
+def test_a_full_disk_costs_no_vote(open_panel, monkeypatch, caplog):
+    panel = open_panel("a")
+
+    def full(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(panel.cache, "put", full)
+    results = judge_items([make(1), make(2)], panel)
+    assert [votes[0].verdict for votes in results] == [True, True]
+    assert caplog.text.count("can no longer be stored") == 1
+
+
+def test_a_cache_that_breaks_is_a_failed_vote(open_panel, openai_server):
+    panel = open_panel("a")
+    panel.cache.close()
+    assert judge_items([make(1)], panel)[0][0].verdict is None
+    assert openai_server.requests == []
+
+
+def test_a_fault_of_ours_is_a_failed_vote(open_panel, caplog):
+    [[vote]] = judge_items([JudgeItem("1", "mfe", 5, "G", "A")], open_panel("a"))
+    assert (vote.verdict, vote.reason) == (None, "TypeError in this program")
+    assert "judging failed on item 1" in caplog.text
+
+
+def test_replies_can_be_written_to_any_file(open_panel, openai_server):
+    openai_server.reply = "\ud800 Correct"
+    [[vote]] = judge_items([make(1)], open_panel("a"))
+    assert vote.verdict is True
+    assert vote.reply.encode("utf-8")
 
 
 def test_any_change_of_the_request_is_another_request(open_panel, openai_server):
