@@ -57,6 +57,7 @@ BOX_KEYS = _names(
     "bbox bbox2d box box2d boundingbox boundingbox2d bndbox rect rectangle region xyxy coordinates coordinate "
     "coords coord position location loc boite cadre coordonnees 坐标 位置 边界框 包围盒 矩形 框 坐标框 区域"
 )
+BOXES_KEYS = _names("boxes bboxes boundingboxes boxes2d bboxes2d boxlist bboxlist 坐标列表")
 SIZE_BOX_KEYS = _names("xywh bboxxywh boxxywh")
 POLYGON_KEYS = _names(
     "points polygon poly quad quadrilateral quadrangle vertices corners segmentation 顶点 多边形 角点"
@@ -68,7 +69,7 @@ LABEL_KEYS = _names(
 )
 # Keys that hold boxes or lists of them without saying what the boxes show.
 CONTAINER_KEYS = _names(
-    "boxes bboxes boundingboxes seals seal stamps stamp chops chop objects object detections detection results "
+    "seals seal stamps stamp chops chop objects object detections detection results "
     "result items item data annotations annotation instances output outputs response answer answers predictions "
     "prediction image images page pages list sceaux sceau cachets cachet tampons tampon objets resultats "
     "印章 章 印章列表 检测结果 结果 对象 目标"

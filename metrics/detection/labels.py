@@ -36,6 +36,7 @@ _SEAL_WORDS = frozenset(
     (
         *("seal", "seals", "stamp", "stamps", "chop", "chops", "mark", "imprint", "type", "class", "label"),
         *("sceau", "sceaux", "cachet", "cachets", "tampon", "tampons", "timbre", "timbres"),
+        *("box", "boxes", "bbox", "bboxes", "coordinates", "position"),
         *("the", "a", "of", "s", "de", "du", "d", "des", "la", "le", "les", "l", "un", "une"),
     )
 )

@@ -182,27 +182,28 @@ def _walk(value: Any, label: str | None, *, claimed: bool, is_quad: bool = False
         yield from _in_string(value, label, is_quad=is_quad)
 
 
-def _walk_object(pairs: Sequence[tuple[str, Any]], label: str | None) -> Iterator[Box]:
+def _walk_object(pairs: Sequence[tuple[str, Any]], outer: str | None) -> Iterator[Box]:
     members = [(folded(key), key, value) for key, value in pairs]
     stated = _stated_label(members)
-    label = stated or label
+    label = stated or outer
     labels = _parallel_labels(members)
     whole = _box_of_names(members)
     if whole is not None:
         yield Box(whole, label)
+    inherited = label if canonical_label(label) in SYNONYMS else outer
     for name, key, value in members:
-        is_box = name in keys.BOX_KEYS or name in keys.POLYGON_KEYS
+        is_box = name in keys.BOX_KEYS or name in keys.BOXES_KEYS or name in keys.POLYGON_KEYS
         if name in keys.NOT_BOXES or (whole is not None and is_box):
             continue
         if labels and isinstance(value, list) and len(value) == len(labels) and name not in keys.LABEL_KEYS:
             for item, own in zip(value, labels, strict=True):
                 yield from _walk(item, own, claimed=True, is_quad=True)
         elif is_box:
-            yield from _walk(value, label, claimed=True, is_quad=True)
+            yield from _walk(value, label, claimed=True, is_quad=name not in keys.BOXES_KEYS)
         elif name in keys.SIZE_BOX_KEYS:
             yield from (_from_size(box) for box in _walk(value, label, claimed=True))
         elif stated or name in keys.CONTAINER_KEYS or name in keys.LABEL_KEYS:
-            yield from _walk(value, label, claimed=False)
+            yield from _walk(value, inherited, claimed=False)
         elif name not in keys.EDGES and name not in keys.CORNERS:
             # a key that is neither structure nor part of a box says what its boxes show
             is_class = canonical_label(key) in SYNONYMS
@@ -414,7 +415,7 @@ _LINE_START = re.compile(r"\s*(?:[-*•|]\s*)*(?:\d{1,3}[.):]\s+|\|?\s*\d{1,3}\s
 _BARE_ROW = re.compile(
     r"(?P<before>(?:[^:\n]{0,60}:)?[^\d\n\[({]{0,60}?)(?P<row>(?:"
     + _NUMBER.pattern
-    + r"[ \t,;|]{1,5}){3}"
+    + r"[ \t,;|]{1,5}){3,39}"
     + _NUMBER.pattern
     + r")"
     r"(?P<after>[^\d\n]{0,80})"
@@ -423,7 +424,7 @@ _ABOUT_BOXES = re.compile(r"seal|stamp|chop|box|coord|sceau|cachet|tampon|章|�
 
 
 def _in_lines(text: str) -> Iterator[_Placed]:
-    """Lines of four bare numbers, alone or with the name of a class."""
+    """Lines of four bare numbers (or eight, ...), alone or with the name of a class."""
     position = 0
     for line in text.splitlines(keepends=True):
         begin, position = position, position + len(line)
@@ -433,12 +434,11 @@ def _in_lines(text: str) -> Iterator[_Placed]:
             row = _BARE_ROW.fullmatch(line.rstrip("\r\n"), offset)
             words = (row["before"] + row["after"]) if row else ""
             if row and (not re.search(r"\w", words) or labels_in(words) or _ABOUT_BOXES.search(words)):
+                start, end = begin + row.start("row"), begin + row.end("row")
                 numbers = _numbers_in(row["row"])
-                yield _Placed(
-                    Box((numbers[0], numbers[1], numbers[2], numbers[3])),
-                    begin + row.start("row"),
-                    begin + row.end("row"),
-                )
+                if len(numbers) % 4 == 0:
+                    boxes = _from_numbers(numbers, None, claimed=False, is_quad=False)
+                    yield from (_Placed(box, start, end) for box in boxes)
                 break
 
 
@@ -448,13 +448,13 @@ def _in_lines(text: str) -> Iterator[_Placed]:
 def _labelled(text: str, placed: Sequence[_Placed]) -> list[Box]:
     """The boxes, those without a label with the one that the text around them names."""
     first_before, first_after = _around(text, placed, 0)
-    label_follows = _only(first_before) is None and _only(first_after) is not None
+    label_follows = _only(first_before, last=True) is None and _only(first_after, last=False) is not None
     boxes: list[Box] = []
     previous: str | None = None
     for index, (box, start, _) in enumerate(placed):
         if box.label is None:
             before, after = _around(text, placed, index)
-            label = _only(after if label_follows else before)
+            label = _only(after, last=False) if label_follows else _only(before, last=True)
             gap = text[placed[index - 1].end : start] if index else ""
             if label is None and index and not label_follows and not re.search(r"\w", gap):
                 label = previous
@@ -464,23 +464,37 @@ def _labelled(text: str, placed: Sequence[_Placed]) -> list[Box]:
     return boxes
 
 
+_STATED = re.compile(
+    r"(?:label|class|category|type|类别|标签|类型|étiquette|catégorie)[\"']?[ ]?[:=][ ]?[\"']?([^\n,;\"'}\]]{1,60})",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[.,;:。；!?]\s")
+
+
 def _around(text: str, placed: Sequence[_Placed], index: int) -> tuple[str, str]:
-    """The words that may name a box: on the nearest of the three lines before it
-    that names any, and behind it on its own line."""
+    """The words that may name a box: on the nearest of the three lines before it that names any,
+    and behind it on its own line or on a line that states a label."""
     _, start, end = placed[index]
     floor = min(placed[index - 1].end, start) if index else 0
     ceiling = max(placed[index + 1].start, end) if index + 1 < len(placed) else len(text)
     before = text[max(floor, start - 300) : start]
     after = text[end : min(ceiling, end + 100)]
     lines = [line for line in before.split("\n") if re.search(r"\w", line)][-3:]
-    naming = [line for line in lines if labels_in(line) or _REFERENCE.search(line)]
-    return (naming[-1] if naming else ""), after.split("\n")[0]
+    naming = [line for line in lines if _STATED.search(line) or labels_in(line) or _REFERENCE.search(line)]
+    stated = _STATED.search(after)
+    return (naming[-1] if naming else ""), (stated[0] if stated else after.split("\n")[0])
 
 
-def _only(text: str) -> str | None:
-    """The one class that a piece of text names; None if it names none or several."""
-    if reference := _last(_REFERENCE, text):
-        return reference[1].strip()
-    names = labels_in(text)
-    classes = {canonical_label(name) for name in names}
-    return names[-1] if len(classes) == 1 else None
+def _only(text: str, *, last: bool) -> str | None:
+    """The one class that a piece of text names, or its last or first clause that names any; else None."""
+    for pattern in (_REFERENCE, _STATED):
+        if stated := _last(pattern, text):
+            return stated[1].strip()
+    clauses = _CLAUSE.split(text)
+    for part in (text, *(reversed(clauses) if last else clauses)):
+        names = labels_in(part)
+        if len({canonical_label(name) for name in names}) == 1:
+            return names[-1]
+        if names and part is not text:
+            break
+    return None
