@@ -257,7 +257,7 @@ def require_judged(failed: int, total: int) -> None:
     """
     if failed and settings.flag("REQUIRE_JUDGE"):
         raise JudgeRequired(
-            f"{closing_line(failed, total)}; LMMS_EVAL_FINANCE_REQUIRE_JUDGE is set. "
+            f"LMMS_EVAL_FINANCE_REQUIRE_JUDGE is set and judges failed on {failed:,} of {total:,} items: "
             "`lmms-eval-finance judge RUN` asks again, for the failed ones only"
         )
 

@@ -16,6 +16,7 @@ import logging
 import os
 import re
 import sqlite3
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -266,9 +267,9 @@ _shared_lock = threading.Lock()
 def shared_panel() -> Panel | None:
     """The process's panel as ``LMMS_EVAL_FINANCE_JUDGES`` says; None when it is unset.
 
-    One closing line is logged when the process ends: as an error where a judge is required and
-    failed. An exception there would cost the run its results; `judge RUN` and `rescore RUN` end
-    with an exit code instead.
+    One closing line goes to stderr when the process ends, and an error where a judge is required
+    and failed. An exception there would cost the run its results; `judge RUN` and `rescore RUN`
+    end with an exit code instead.
 
     Raises:
         SettingError: the file cannot be used, or a judge is required and none is set.
@@ -296,12 +297,11 @@ if hasattr(os, "register_at_fork"):
 
 def _close(panel: Panel) -> None:
     if panel.items:
+        print(panel.closing_line(), file=sys.stderr)
         try:
             require_judged(panel.failed, panel.items)
         except JudgeRequired as error:
-            _log.error("%s", error)
-        else:
-            _log.log(logging.WARNING if panel.failed else logging.INFO, "%s", panel.closing_line())
+            print(f"error: {error}", file=sys.stderr)
     panel.close()
 
 

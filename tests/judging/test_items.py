@@ -155,5 +155,5 @@ def test_failures_are_an_error_only_on_demand(monkeypatch):
     require_judged(5, 10)
     monkeypatch.setenv("LMMS_EVAL_FINANCE_REQUIRE_JUDGE", "1")
     require_judged(0, 10)
-    with pytest.raises(JudgeRequired, match="failed on 5 of them"):
+    with pytest.raises(JudgeRequired, match="failed on 5 of 10 items"):
         require_judged(5, 10)

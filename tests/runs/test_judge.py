@@ -112,7 +112,7 @@ def test_failures_are_counted_and_never_a_zero(run, judges, openai_server, capsy
     assert main(["judge", str(run), "--judges", judges()]) == 1
     assert "REQUIRE_JUDGE is set" in capsys.readouterr().err
     assert main(["rescore", str(run)]) == 1
-    assert "lmms-eval-finance rescore: judges: asked about 41 items, failed on 1" in capsys.readouterr().err
+    assert "REQUIRE_JUDGE is set and judges failed on 1 of 41 items" in capsys.readouterr().err
     # only the failed one was asked again
     assert len(openai_server.requests) == 41
     openai_server.reply = "Incorrect"
