@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sklearn.metrics import f1_score
-
 Letters = Iterable[str]
 
 
@@ -48,6 +46,8 @@ def weighted_f1(golds: Sequence[Letters], preds: Sequence[Letters | None]) -> fl
     >>> round(weighted_f1(["A", "A", "B"], ["A", "B", "B"]), 4)
     0.6667
     """
+    from sklearn.metrics import f1_score  # slow to import, and it brings pandas along where that is installed
+
     labels = _labels(golds, preds)
     if not labels:
         return None
