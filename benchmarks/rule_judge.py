@@ -59,7 +59,9 @@ class Item(NamedTuple):
 
 def items(folder: Path, models: list[str]) -> Iterator[Item]:
     data = {
-        task: json.loads((folder / f"dataset_json/Q&A_finance.dataset_{name}.json").read_text(encoding="utf-8"))
+        task: json.loads(
+            (folder / f"dataset_json/Q&A_finance.dataset_{name}.json").read_text(encoding="utf-8")
+        )
         for task, name in FILES.items()
     }
     for path in sorted((folder / "released_predictions").glob("*.jsonl")):
@@ -73,7 +75,11 @@ def items(folder: Path, models: list[str]) -> Iterator[Item]:
             row = data[answer["task"]][answer["row"]]
             question_type = TYPES[row.get("Question_type", "open").strip().lower()]
             judgement = judge(
-                row["Question"], row["Answer"], answer["prediction"], language="fr", question_type=question_type
+                row["Question"],
+                row["Answer"],
+                answer["prediction"],
+                language="fr",
+                question_type=question_type,
             )
             yield Item(
                 model, answer["task"], answer["row"], row["Question"], question_type, row["Answer"],
@@ -82,13 +88,21 @@ def items(folder: Path, models: list[str]) -> Iterator[Item]:
 
 
 def table(title: str, groups: dict[str, list[Item]]) -> None:
-    print(f"\n| {title} | items | decided | agreement | naive agreement needed |".replace(" naive agreement needed |", ""))
+    print(
+        f"\n| {title} | items | decided | agreement | naive agreement needed |".replace(
+            " naive agreement needed |", ""
+        )
+    )
     print("|---|---:|---:|---:|")
     for name, group in groups.items():
         decided = [item for item in group if item.decided is not None]
         right = sum(item.decided == item.agreed for item in decided)
         share = f"{len(decided) / len(group):.3f}"
-        print(f"| {name} | {len(group)} | {share} | {right / len(decided):.4f} ({len(decided) - right} differ) |" if decided else f"| {name} | {len(group)} | {share} | |")
+        print(
+            f"| {name} | {len(group)} | {share} | {right / len(decided):.4f} ({len(decided) - right} differ) |"
+            if decided
+            else f"| {name} | {len(group)} | {share} | |"
+        )
 
 
 def grouped(selected: list[Item], *keys: str) -> dict[str, list[Item]]:
@@ -99,23 +113,31 @@ def grouped(selected: list[Item], *keys: str) -> dict[str, list[Item]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
     parser.add_argument("--model", action="append", default=[], help="only models whose name holds this")
-    parser.add_argument("--disagreements", action="store_true", help="list decided verdicts that the judges do not share")
+    parser.add_argument(
+        "--disagreements", action="store_true", help="list decided verdicts that the judges do not share"
+    )
     parser.add_argument("--undecided", action="store_true", help="list undecided items")
     args = parser.parse_args()
     start = time.perf_counter()
     everything = list(items(args.folder, args.model))
     took = time.perf_counter() - start
     selected = [item for item in everything if item.agreed is not None]
-    print(f"{len(everything)} answers judged in {took:.2f} s ({len(everything) / took:.0f} a second); three judges agree on {len(selected)}")
+    print(
+        f"{len(everything)} answers judged in {took:.2f} s ({len(everything) / took:.0f} a second); three judges agree on {len(selected)}"
+    )
     table("model", grouped(selected, "model"))
     table("task / question type", grouped(selected, "task", "question_type"))
     reasons = Counter((item.judgement.verdict, item.judgement.reason, item.agreed) for item in selected)
     print("\n| verdict | reason | judges: right | judges: wrong |\n|---|---|---:|---:|")
     for verdict, reason in sorted({key[:2] for key in reasons}):
-        print(f"| {verdict} | {reason} | {reasons[verdict, reason, True]} | {reasons[verdict, reason, False]} |")
+        print(
+            f"| {verdict} | {reason} | {reasons[verdict, reason, True]} | {reasons[verdict, reason, False]} |"
+        )
     for item in selected:
         if (args.disagreements and item.decided is not None and item.decided != item.agreed) or (
             args.undecided and item.decided is None

@@ -6,12 +6,16 @@ import re
 
 from lmms_eval_finance.metrics.normalise import boxed_contents, normalise_text, strip_reasoning
 
-__all__ = ["final_statement", "tidy_gold"]
+__all__ = ["MAX_LENGTH", "final_statement", "tidy_gold"]
 
-MAX_LENGTH = 20_000
-_LONG = 400
+# A short answer stands at the head or at the end of a long text; the rest is not read.
+_HEAD, _TAIL = 600, 1_400
+MAX_LENGTH = _HEAD + _TAIL
 
-_FIELD = re.compile(r'"(?:final_?)?(?:answer|réponse|reponse|答案)"\s*:\s*(?:"((?:[^"\\]|\\.){0,4000})"|([^,}\n]{1,200}))', re.IGNORECASE)
+_FIELD = re.compile(
+    r'"(?:final_?)?(?:answer|réponse|reponse|答案)"\s*:\s*(?:"((?:[^"\\]|\\.){0,4000})"|([^,}\n]{1,200}))',
+    re.IGNORECASE,
+)
 _CUE = re.compile(
     r"(?:^|\n|(?<=[.!?。]) ?)[\s>*#-]*(?:(?:the |so |thus |therefore |hence ),? ?)*(?:final |correct |short |my )?(?:answer|conclusion)"
     r"(?: is|:| =|：)+[\s:]*(?P<en>[^\n]{1,2000})"
@@ -19,7 +23,9 @@ _CUE = re.compile(
     r"|(?:最终|正确)?答案(?:是|为|[:：])+\s*(?P<zh>[^\n]{1,2000})",
     re.IGNORECASE,
 )
-_LEAD = re.compile(r"^\W*(?:(?:the |a )?(?:answer|réponse|reponse|答案)\s*[:：]\s*|[A]\s*:\s+)", re.IGNORECASE)
+_LEAD = re.compile(
+    r"^\W*(?:(?:the |a )?(?:answer|réponse|reponse|答案)\s*[:：]\s*|[A]\s*:\s+)", re.IGNORECASE
+)
 
 
 def final_statement(answer: str) -> str:
@@ -32,7 +38,7 @@ def final_statement(answer: str) -> str:
     """
     answer = strip_reasoning(answer)
     if len(answer) > MAX_LENGTH:
-        answer = answer[:4_000] + "\n" + answer[-(MAX_LENGTH - 4_000) :]
+        answer = answer[:_HEAD] + "\n" + answer[-_TAIL:]
     if "{" in answer and (field := _FIELD.search(answer)) is not None:
         answer = field[1] if field[1] is not None else field[2]
         return normalise_text(answer.replace("\\n", "\n").replace('\\"', '"'))
@@ -56,4 +62,5 @@ def tidy_gold(gold: object) -> str:
         return str(gold)
     if isinstance(gold, float):
         return str(int(gold)) if gold == int(gold) and abs(gold) < 1e15 else format(gold, ".12g")
-    return re.sub(r"^A ?: (?=\S)", "", normalise_text(str(gold)))
+    text = re.sub(r"^A ?: (?=\S)", "", normalise_text(str(gold)[:MAX_LENGTH]))
+    return text.upper() if re.fullmatch(r"\W*[a-z]\W*", text) else text

@@ -14,14 +14,18 @@ from lmms_eval_finance.judging.rules.findings import Finding
 __all__ = ["compare_codes"]
 
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}")
-_WEB = re.compile(r"(?:https?://)?(?:www\.)?[\w-]{1,64}(?:\.[\w-]{1,64}){0,4}\.[a-z]{2,12}(?![\w.]*@)(?:/[^\s,;)]{0,200})?", re.IGNORECASE)
+_WEB = re.compile(
+    r"(?:https?://)?(?:www\.)?[\w-]{1,64}(?:\.[\w-]{1,64}){0,4}\.[a-z]{2,12}(?![\w.]*@)(?:/[^\s,;)]{0,200})?",
+    re.IGNORECASE,
+)
 _CODE = re.compile(r"\b(?=[A-Z0-9 ./-]{0,20}\d)[A-Z0-9]{2,}(?:[ ./-]?[A-Z0-9]{2,}){0,4}\b")
 _ISIN = re.compile(r"\b[A-Z]{2}[ -]?(?:[A-Z0-9][ -]?){9}\d\b", re.IGNORECASE)
 _PHONE = re.compile(r"(?:\+|00)?[ ]?\(?\+?\d[\d \t().+/-]{5,24}\d")
+_ASKS_CODE = re.compile(r"\bcodes?\b|\bidenti|\bnumber\b|num[ée]ro|代码|编号|号码", re.IGNORECASE)
 _CODE_GOLD = re.compile(r"(?=[\w ./-]{0,24}\d)(?=[\w ./-]{0,24}[A-Z])[A-Z0-9]+(?:[ ./-][A-Z0-9]+){0,3}\.?")
 
 
-def compare_codes(gold: str, answer: str) -> Finding | None:
+def compare_codes(gold: str, answer: str, question: str = "") -> Finding | None:
     """Compare an answer with a gold that is a code, an address or a telephone number; None for other golds.
 
     >>> compare_codes("LU0505784883", "Le code ISIN est LU 0505 784883.").verdict
@@ -32,14 +36,22 @@ def compare_codes(gold: str, answer: str) -> Finding | None:
     bare = gold.strip(" .;,")
     if _MAIL.fullmatch(bare):
         return _listed(bare, _MAIL.findall(answer), answer)
-    if _WEB.fullmatch(bare) and ("/" in bare or "www" in bare.lower() or bare.count(".") >= 1 and not bare.isupper()) and _is_host(bare):
+    if (
+        _WEB.fullmatch(bare)
+        and ("/" in bare or "www" in bare.lower() or (bare.count(".") >= 1 and not bare.isupper()))
+        and _is_host(bare)
+    ):
         return _listed(_host(bare), [_host(found) for found in _WEB.findall(answer)], answer)
     if _ISIN.fullmatch(bare):
         return _listed(_plain(bare), [_plain(found) for found in _ISIN.findall(answer)], answer)
+    if bare.isdigit() and len(bare) >= 5 and _ASKS_CODE.search(question):
+        return _listed(bare, re.findall(r"\d{5,}", answer), answer)
     if _is_phone(bare):
         return _phone(bare, answer)
     if _CODE_GOLD.fullmatch(bare) and sum(sign.isdigit() for sign in bare) >= 3 and " " not in bare:
-        return _listed(_plain(bare), [_plain(found) for found in re.findall(r"[\w./-]*\d[\w./-]*", answer)], answer)
+        return _listed(
+            _plain(bare), [_plain(found) for found in re.findall(r"[\w./-]*\d[\w./-]*", answer)], answer
+        )
     return None
 
 
@@ -48,7 +60,10 @@ def _plain(text: str) -> str:
 
 
 def _is_host(text: str) -> bool:
-    return re.search(r"[a-z]{2}", text) is not None and re.search(r"\.[a-z]{2,6}(?:/|$)", text.lower()) is not None
+    return (
+        re.search(r"[a-z]{2}", text) is not None
+        and re.search(r"\.[a-z]{2,6}(?:/|$)", text.lower()) is not None
+    )
 
 
 def _host(text: str) -> str:
@@ -72,7 +87,8 @@ def _is_phone(text: str) -> bool:
         8 <= len(digits) <= 15
         and re.fullmatch(r"[\d\s()+./-]+", text) is not None
         and (re.search(r"[()+/]|^00", text) is not None or len(re.findall(r"\d+", text)) >= 3)
-        and re.fullmatch(r"\d{1,3}(?: \d{3})+|\d\d?[./-]\d\d?[./-]\d{2,4}|\d{4}-\d\d-\d\d", text.strip()) is None
+        and re.fullmatch(r"\d{1,3}(?: \d{3})+|\d\d?[./-]\d\d?[./-]\d{2,4}|\d{4}-\d\d-\d\d", text.strip())
+        is None
     )
 
 

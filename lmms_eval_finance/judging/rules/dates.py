@@ -80,7 +80,21 @@ def find_dates(text: str, language: str) -> list[Date]:
     >>> find_dates("12/11/2021", "en")[0].reading, find_dates("2021年11月12日", "zh")[0].reading
     ((2021, 12, 11), (2021, 11, 12))
     """
+    if language == "zh":
+        text = _HANZI.sub(_hanzi_digits, text)
     return [date for match in _DATE.finditer(text) if (date := _read(match, language)) is not None]
+
+
+_HANZI = re.compile(r"[〇零○一二三四五六七八九十]{1,4}(?=\s?[年月日号])")
+_HANZI_DIGITS = str.maketrans("〇零○一二三四五六七八九", "000123456789")
+
+
+def _hanzi_digits(match: re.Match[str]) -> str:
+    text = match[0]
+    if "十" in text:
+        tens, _, ones = text.partition("十")
+        text = (tens or "一") + (ones or "〇")
+    return text.translate(_HANZI_DIGITS)
 
 
 def _read(match: re.Match[str], language: str) -> Date | None:

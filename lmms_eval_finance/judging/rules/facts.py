@@ -8,15 +8,19 @@ from collections.abc import Callable
 from rapidfuzz import fuzz
 
 from lmms_eval_finance.judging.rules.findings import Finding
-from lmms_eval_finance.judging.rules.phrases import is_name
+from lmms_eval_finance.judging.rules.names import is_name
 from lmms_eval_finance.judging.rules.words import content_words, fold, missing_words, words
 
 __all__ = ["compare_facts", "split_facts"]
 
 _HARD = re.compile(r"\s*(?:[;；]|\n)\s*")
-_SOFT = re.compile(r"\s*(?:[;；\n,，、]|\s(?:et|and|&|ainsi que|as well as)\s|和|及|与)\s*(?![^()]*\))", re.IGNORECASE)
+_SOFT = re.compile(
+    r"\s*(?:[;；\n,，、]|\s(?:et|and|&|ainsi que|as well as)\s|和|及|与)\s*(?![^()]*\))", re.IGNORECASE
+)
+# A long line that goes on in lower case is wrapped prose, and a line that ends in a colon is a heading.
+_WRAP = re.compile(r"([^\n]{50,})\n(?=[a-zà-ÿ])")
 _MARKER = re.compile(r"^\s*(?:[-*•·–]|\(?\d{1,2}[.)](?!\d))\s*")
-_MAX_FACTS = 60
+_MAX_FACTS = 30
 
 Compare = Callable[[str, str], Finding]
 
@@ -27,13 +31,18 @@ def split_facts(gold: str) -> list[str]:
     >>> split_facts("couverture ; exposition"), split_facts("Actions, obligations")
     (['couverture', 'exposition'], ['Actions, obligations'])
     """
-    parts = [_MARKER.sub("", part).strip(" .") for part in _HARD.split(gold.strip())]
-    parts = [part for part in parts if part]
+    parts = [_MARKER.sub("", part).strip(" .") for part in _HARD.split(_WRAP.sub(r"\1 ", gold.strip()))]
+    parts = [part for part in parts if part and not part.endswith(":")]
     return parts[:_MAX_FACTS] if len(parts) > 1 else [gold.strip()]
 
 
-def compare_facts(facts: list[str], answer: str, question: str, compare: Compare) -> Finding:
+def compare_facts(
+    facts: list[str], answer: str, question: str, compare: Compare, *, closed: bool = True
+) -> Finding:
     """Compare an answer with a gold of several facts, each held against one item of the answer.
+
+    `closed` says that the list is complete (joined by semicolons), so that further items are wrong;
+    the lines of an address are not.
 
     >>> from lmms_eval_finance.judging.rules.phrases import compare_phrases
     >>> compare_facts(["couverture", "exposition"], "exposition, couverture", "", compare_phrases).verdict
@@ -60,11 +69,21 @@ def compare_facts(facts: list[str], answer: str, question: str, compare: Compare
         return Finding(True, "all facts of the gold")
     if not missing:
         short = all(len(content_words(words(fold(item)))) <= 6 for item in foreign)
-        return Finding(False, "further facts beside the gold's") if short else Finding(None, "further statements")
+        return (
+            Finding(False, "further facts beside the gold's")
+            if short and closed
+            else Finding(None, "further statements")
+        )
     absent = [fact for fact in missing if missing_words(_own(fact, facts), answer_words)]
     if not absent and not foreign:
         return Finding(True, "all facts of the gold")
-    wholly = [fact for fact in absent if len(missing_words(_own(fact, facts), answer_words)) == len(_own(fact, facts))]
+    if missing and left and all(len(words(fold(part))) <= 2 for part in (*missing, *left.values())):
+        return Finding(False, "other labels than the gold's")
+    wholly = [
+        fact
+        for fact in absent
+        if len(missing_words(_own(fact, facts), answer_words)) == len(_own(fact, facts))
+    ]
     if wholly and (len(items) > 1 or foreign):
         return Finding(False, "facts of the gold are missing")
     if any(is_name(fact) and not _close(fact, items) for fact in absent) and len(items) > 1:
@@ -75,7 +94,7 @@ def compare_facts(facts: list[str], answer: str, question: str, compare: Compare
 
 
 def _plain(text: str) -> str:
-    return "".join(words(fold(text)))
+    return "".join(words(fold(text))).strip("<>=+%")
 
 
 def _items(answer: str, wanted: int) -> list[str]:
@@ -84,17 +103,21 @@ def _items(answer: str, wanted: int) -> list[str]:
     if len(parts) < wanted:
         parts = [_MARKER.sub("", part).strip(" .\"'") for part in _SOFT.split(answer.strip())]
         parts = [part for part in parts if part]
-    return parts[: 4 * _MAX_FACTS]
+    return parts[: 2 * wanted + 20]
 
 
 def _foreign(item: str, gold_words: list[str], asked: list[str]) -> bool:
     """Whether an item brings up something that neither gold nor question speaks of."""
     tokens = content_words(words(fold(item)))
     added = missing_words(missing_words(tokens, gold_words), asked)
-    return bool(added) and 2 * len(added) >= len(tokens)
+    return bool(added) and (2 * len(added) >= len(tokens) or is_name(item))
 
 
 def _close(fact: str, items: list[str]) -> bool:
+    """Whether an item may be the fact in other writing: alike, or with the same figures."""
+    figures = [token for token in words(fold(fact)) if token[0].isdigit()]
+    if figures and any(not missing_words(figures, words(fold(item))) for item in items):
+        return True
     return any(fuzz.ratio(fold(fact), fold(item)) >= 80 for item in items)
 
 

@@ -13,6 +13,9 @@ from lmms_eval_finance.judging.rules.findings import Finding
 __all__ = ["compare_formulas"]
 
 _IS_FORMULA = re.compile(r"\\[a-zA-Z]{2,}|[\w})\]]\s*(?:=|<|>|≤|≥)\s*[\w({\\]|[\w}]\s*\^|_\{?\w")
+# "label = figure", once or several times: a value with a name, compared as a value.
+_IS_VALUE = re.compile(r"(?:[^=\n;<>]{1,80}(?:=|≈|\\approx)\s*\$?[-−–+]?\$?\s?[\d.][^=\n;<>]{0,40}[\n;,.]*)+")
+_WORD = re.compile(r"(?<![\\A-Za-zÀ-ÿ])[A-Za-zÀ-ÿ]{4,}")
 _DROPPED = re.compile(
     r"\\(?:left|right|displaystyle|textstyle|quad|qquad|[bB]igg?[lr]?|,|;|!|:| )|\\(?:text|mathrm|mathbf|mathit|mathbb|operatorname)(?![a-zA-Z])"
     r"|\\[()\[\]]|\$|[\s{}~]"
@@ -41,7 +44,9 @@ def compare_formulas(gold: str, answer: str) -> Finding | None:
     >>> compare_formulas("$V_0=S_0$", "V_0 = S_1").verdict is None, compare_formulas("CACEIS", "CACEIS") is None
     (True, True)
     """
-    if not _IS_FORMULA.search(gold):
+    if not re.search(r"[A-Za-zα-ω]", re.sub(r"\\[A-Za-z]+", "", gold)):
+        return None
+    if not _IS_FORMULA.search(gold) or _IS_VALUE.fullmatch(gold) or len(_WORD.findall(gold)) > 2:
         return None
     wanted = _plain(gold)
     if not re.search(r"[a-z]", wanted) or len(wanted) < 3:
@@ -49,7 +54,13 @@ def compare_formulas(gold: str, answer: str) -> Finding | None:
     given = _plain(answer)
     if wanted == given or (len(wanted) >= 5 and _stands_in(wanted, given)):
         return Finding(True, "the same formula")
+    if _turned(wanted) == given:
+        return Finding(False, "the opposite relation")
     return Finding(None, "a formula in other writing")
+
+
+def _turned(formula: str) -> str:
+    return formula.translate(str.maketrans("<>≤≥", "><≥≤"))
 
 
 def _stands_in(wanted: str, given: str) -> bool:
@@ -57,7 +68,10 @@ def _stands_in(wanted: str, given: str) -> bool:
     if position < 0:
         return False
     rest = given[position + len(wanted) :]
-    return re.match(r"[\w+*/^_\\(-]", rest) is None or re.match(r"(?:\.|,|where|because|since|by)", rest) is not None
+    return (
+        re.match(r"[\w+*/^_\\(-]", rest) is None
+        or re.match(r"(?:\.|,|where|because|since|by)", rest) is not None
+    )
 
 
 def _plain(text: str) -> str:

@@ -17,7 +17,10 @@ from lmms_eval_finance.metrics.numbers import find_numbers
 
 __all__ = ["compare_open"]
 
-_POLAR_GOLD = re.compile(r"\W*(?:yes|no|oui|non|true|false|vrai|faux|是|否|对|错|正确|错误|possible|not possible)\W*", re.IGNORECASE)
+_POLAR_GOLD = re.compile(
+    r"\W*(?:yes|no|oui|non|true|false|vrai|faux|是|否|对|错|正确|错误|possible|not possible)\W*",
+    re.IGNORECASE,
+)
 
 
 def compare_open(gold: str, answer: str, question: str, *, language: str, unit: str | None) -> Finding:
@@ -35,9 +38,10 @@ def _compare(gold: str, answer: str, question: str, *, language: str, unit: str 
         return _none(gold, answer, language)
     if _POLAR_GOLD.fullmatch(gold):
         return _polar(gold, answer)
-    for compare in (compare_codes, compare_formulas):
-        if (found := compare(gold, answer)) is not None and (found.verdict is not None or compare is compare_codes):
-            return found
+    if (found := compare_codes(gold, answer, question)) is not None:
+        return found
+    if (found := compare_formulas(gold, answer)) is not None:
+        return found
     if (found := _date(gold, answer, language)) is not None:
         return found
     if (found := compare_values(gold, answer, question, language=language, unit=unit)) is not None:
@@ -48,12 +52,14 @@ def _compare(gold: str, answer: str, question: str, *, language: str, unit: str 
         return found
     if polarity(answer) is not None and len(content_words(words(fold(answer)))) <= 1:
         return Finding(None, "a bare yes or no")
-    if (found := compare_formulas(gold, answer)) is not None:
-        return found
     facts = split_facts(gold)
     if len(facts) > 1:
         return compare_facts(
-            facts, answer, question, lambda fact, item: _fact(fact, item, question, language=language, unit=unit)
+            facts,
+            answer,
+            question,
+            lambda fact, item: _fact(fact, item, question, language=language, unit=unit),
+            closed=";" in gold or "；" in gold,
         )
     return compare_phrases(gold, answer, question)
 
@@ -122,4 +128,4 @@ def _negated(gold: str, answer: str) -> Finding | None:
     bare = len(content_words(words(fold(answer)))) <= 1
     if given is False:
         return Finding(True, "no, as the gold says at length") if bare or states_absence(answer) else None
-    return Finding(False, "yes where the gold says no") if bare else None
+    return Finding(False, "yes where the gold says no") if bare or not states_absence(answer) else None

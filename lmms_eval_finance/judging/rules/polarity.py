@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from lmms_eval_finance.judging.rules.findings import Finding
+from lmms_eval_finance.judging.rules.lexicon import word_set
 from lmms_eval_finance.judging.rules.words import content_words, fold, missing_words, words
 
 __all__ = ["compare_polarity", "is_abstention", "is_none", "polarity", "states_absence"]
@@ -12,9 +13,16 @@ __all__ = ["compare_polarity", "is_abstention", "is_none", "polarity", "states_a
 _YES = r"yes|yeah|oui|true|vrai|correct|exact|possible|是的|是|对的|对|正确|真"
 _NO = r"no|non|false|faux|incorrect|not possible|impossible|不是|不对|否|错误|错|不正确|假|不"
 _POLAR = re.compile(rf"(?P<yes>(?:{_YES})(?![a-z]))|(?P<no>(?:{_NO})(?![a-z]))")
-_LEAD = re.compile(r"\W*(?:(?:the |la |le )?(?:final )?(?:answer|reponse|verdict|答案)\s*(?:is|est|为|是)?\W*)?")
+_PREDICATE = re.compile(
+    r"\b(?:is|are|est|sont|seems|semble)(?: therefore| donc)? (?P<no>(?:not|pas|n est pas) (?:true|correct|possible|vrai|exact)|false|faux|incorrect|impossible)$"
+    r"|\b(?:is|are|est|sont)(?: therefore| donc)? (?P<yes>true|correct|possible|vrai|vraie|exact)$"
+    r"|(?:说法|判断|命题|结论|表述|观点|答案)(?:是)?(?:(?P<no_zh>不正确|错误|不对|错)|(?P<yes_zh>正确|对))的?$"
+)
+_LEAD = re.compile(
+    r"\W*(?:(?:the |la |le )?(?:final )?(?:answer|reponse|verdict|答案)\s*(?:is|est|为|是)?\W*)?"
+)
 _WHOLE_NONE = re.compile(
-    r"\W*(?:neant|aucune?s?|none|nil|nothing|rien|n ?/ ?a|sans objet|non applicable|not applicable|null?e?s?|zero|无|没有|"
+    r"\W*(?:neant|aucune?s?|none|nil|nothing|rien|n ?/ ?a|sans objet|non applicable|not applicable|null?e?s?|无|没有|"
     r"pas d[e ]\s*[\w ]{0,40}|no [a-z ]{1,40}|aucune?s? [\w ]{0,60})?\W*"
 )
 _ABSTENTION = re.compile(
@@ -44,8 +52,11 @@ def polarity(text: str) -> bool | None:
         lead = _LEAD.match(tail)
         found = _POLAR.fullmatch(tail, lead.end() if lead else 0)
     if found is None:
+        found = _PREDICATE.search(tail)
+    if found is None:
         return None
-    return found["yes"] is not None
+    groups = found.groupdict()
+    return bool(groups.get("yes") or groups.get("yes_zh"))
 
 
 def is_none(text: str) -> bool:
@@ -74,7 +85,21 @@ def states_absence(text: str) -> bool:
     """
     tokens = set(words(fold(text)))
     return is_none(text) or bool(
-        tokens & {"aucun", "aucune", "aucuns", "aucunes", "no", "non", "neant", "none", "sans", "without", "never", "jamais"}
+        tokens
+        & {
+            "aucun",
+            "aucune",
+            "aucuns",
+            "aucunes",
+            "no",
+            "non",
+            "neant",
+            "none",
+            "sans",
+            "without",
+            "never",
+            "jamais",
+        }
         or ({"ne", "n"} & tokens and {"pas", "aucun", "aucune", "jamais", "plus"} & tokens)
         or ({"not"} & tokens)
         or set("无没不未否") & tokens
@@ -103,13 +128,18 @@ def compare_polarity(gold: str, answer: str, question: str = "") -> Finding:
         return Finding(False, "no answer given")
     tokens = words(fold(answer))
     echo = len(missing_words(content_words(tokens), words(fold(question)))) < len(content_words(tokens))
-    if len(content_words(tokens)) <= 4 and not echo and not set(tokens) & _ADVERBS and not any(token in ("0", "0%") for token in tokens):
+    if (
+        len(content_words(tokens)) <= 4
+        and not echo
+        and not set(tokens) & _ADVERBS
+        and not any(token in ("0", "0%") for token in tokens)
+    ):
         return Finding(False, "neither yes nor no")
     return Finding(None, "neither yes nor no")
 
 
 _LETTER = re.compile(r"\W*([VFTYONvftyon])\W*")  # an initial alone: V/F, T/F, Y/N, O/N
-_ADVERBS = frozenset(
+_ADVERBS = word_set(
     "applicable applicables possible probable probablement oui non likely unlikely partly partially partiellement parfois "
-    "sometimes depends depend peut may might toujours always jamais never".split()  # noqa: SIM905
+    "sometimes depends depend peut may might toujours always jamais never"
 )
