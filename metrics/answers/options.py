@@ -1,0 +1,237 @@
+"""The options of an item: their letters, their texts, and what they mean to a reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from string import ascii_uppercase
+from typing import TypeAlias
+
+from lmms_eval_finance.metrics.answers.text import lowered, prepare
+
+__all__ = ["OptionSet", "Options", "flattened", "option_set", "truth_value"]
+
+Options: TypeAlias = Mapping[str, str] | Sequence[str]
+
+_LABEL = re.compile(
+    r"\s*[(\[]?([A-Za-z])(?:[)\]][.:]?|[.:、)])(?=\s|[^\W\d_a-z]|\d|$)\s*|\s*\(([A-Za-z])\)\s*"
+)
+_ARTICLE = re.compile(r"(?:the|an?|les?|la|l'|une?) (?=\w)")
+_EDGES = " .,;:!?。'\"()[]{}"
+
+_TRUE = frozenset(
+    [
+        "true",
+        "correct",
+        "right",
+        "yes",
+        "accurate",
+        "valid",
+        "agree",
+        "vrai",
+        "vraie",
+        "oui",
+        "juste",
+        "exact",
+        "exacte",
+        "correcte",
+        "正确",
+        "对",
+        "是",
+        "真",
+        "√",
+        "✓",
+        "是的",
+        "对的",
+    ]
+)
+_FALSE = frozenset(
+    [
+        "false",
+        "incorrect",
+        "wrong",
+        "no",
+        "inaccurate",
+        "invalid",
+        "disagree",
+        "untrue",
+        "faux",
+        "fausse",
+        "non",
+        "inexact",
+        "inexacte",
+        "incorrecte",
+        "错误",
+        "错",
+        "否",
+        "假",
+        "不正确",
+        "不对",
+        "不是",
+        "×",
+        "x",
+        "✗",
+        "错的",
+    ]
+) | {"not correct", "not true", "not right"}
+_ALL = re.compile(
+    r"(?:all|both)(?: of)?(?: the| these| them)?(?: above| options?| choices?| answers?| statements?|"
+    r" of them)*(?: are)?(?: correct| true| right)?|tou(?:te)?s(?: les)?(?: options| reponses| propositions|"
+    r" affirmations)?(?: ci dessus| precedentes)?(?: sont)?(?: correctes| vraies| justes)?"
+    r"|(?:以上|上述)?(?:都|皆|均|全部|全都?)(?:是|对|正确)*"
+)
+_NONE = re.compile(
+    r"(?:none|neither)(?: of)?(?: the| these| them)?(?: above| options?| choices?| answers?| statements?)*"
+    r"(?: (?:are|is))?(?: correct| true| right)?|aucune?(?: (?:de ces|des))?(?: options| reponses| propositions|"
+    r" affirmations)?(?: ci dessus| precedentes)?(?: n'est)?(?: correcte| vraie| juste)?"
+    r"|(?:以上|上述)?(?:都|皆|均)(?:不|错|非)(?:是|对|正确|误)*"
+)
+
+
+@dataclass(frozen=True)
+class OptionSet:
+    """One item's options, digested once.
+
+    Attributes:
+        keys: letter -> the key it stands for, in the item's order.
+        texts: letter -> flattened option text ('' where there is none).
+        capitals, smalls: find what looks like an option's letter; a small one with the character before it.
+        truth: True and False -> letter, where the two options mean just that.
+        all_of_them, none_of_them: the letter of an 'all' or 'none of the above' option, or ''.
+        amounts: plain amount -> letter, where every option is an amount ('$1,250.00').
+        series: word that all texts share before a number ('statement'), and number -> letter.
+    """
+
+    keys: Mapping[str, str]
+    texts: Mapping[str, str]
+    capitals: re.Pattern[str]
+    smalls: re.Pattern[str]
+    truth: Mapping[bool, str]
+    all_of_them: str
+    none_of_them: str
+    series: tuple[re.Pattern[str], Mapping[str, str]] | None
+    amounts: Mapping[str, str]
+
+    @property
+    def labels(self) -> frozenset[str]:
+        """All letters of the item."""
+        return frozenset(self.keys)
+
+
+def flattened(low: str) -> str:
+    """Lowered text on one line, without quotes: the form in which option texts are compared."""
+    return low.replace("\n", " ").replace('"', " ").replace("_", " ")
+
+
+def truth_value(text: str) -> bool | None:
+    """What a flattened word means in a true/false question; None if neither.
+
+    >>> truth_value("vrai"), truth_value("不正确"), truth_value("perhaps")
+    (True, False, None)
+    """
+    return True if text in _TRUE else False if text in _FALSE else None
+
+
+def option_set(options: Options | None) -> OptionSet:
+    """Digest options given as a mapping (letter -> text) or as a list of texts.
+
+    A text may carry its own letter (`A. 5%`). Without options the letters A to Z count.
+    """
+    if isinstance(options, Mapping):
+        return _digest(tuple((str(key), str(text)) for key, text in options.items()))
+    texts = [str(text) for text in options or ()]
+    own = [(match[1] or match[2]).upper() for text in texts if (match := _LABEL.match(text))]
+    keys = own if len(own) == len(texts) and len(set(own)) == len(own) else ascii_uppercase
+    return _digest(tuple(zip(keys, texts, strict=False)))
+
+
+@lru_cache(maxsize=4096)
+def _digest(items: tuple[tuple[str, str], ...]) -> OptionSet:
+    keys: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    for index, (key, text) in enumerate(items or tuple((letter, "") for letter in ascii_uppercase)):
+        letter = key.strip(" .():").upper()
+        if not (len(letter) == 1 and letter in ascii_uppercase) or letter in keys:
+            letter = chr(0xE000 + index)  # no letter: only its text can be named
+        label = _LABEL.match(text)
+        if label and (label[1] or label[2]).upper() == letter:
+            text = text[label.end() :]
+        keys[letter] = key
+        flat = " ".join(flattened(lowered(prepare(text))).strip(_EDGES).split())
+        texts[letter] = _ARTICLE.sub("", flat, count=1) if _ARTICLE.match(flat) else flat
+    truths = {letter: truth_value(text) for letter, text in texts.items()}
+    truth = {value: letter for letter, value in truths.items() if value is not None}
+    return OptionSet(
+        keys,
+        texts,
+        *_letter_patterns("".join(letter for letter in keys if letter in ascii_uppercase) or "A"),
+        truth if len(truth) == len(texts) == 2 else {},
+        next((letter for letter, text in texts.items() if _ALL.fullmatch(text)), ""),
+        next((letter for letter, text in texts.items() if _NONE.fullmatch(text)), ""),
+        _series(texts),
+        _amounts(texts),
+    )
+
+
+def _letter_patterns(letters: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Patterns that find capitals (runs of option letters too), and small option letters after a separator.
+
+    Both begin with a plain class of characters, which the regular expression engine searches fast.
+    Small `a`, `i` and `y`, which are words, count only before a stop.
+    """
+    edge = r"(?![A-Za-z0-9\u00C0-\u024F_]|'[A-Za-z\u00C0-\u024F])"
+    run = rf"(?:(?<=[{letters}])[{letters}]{{1,{len(letters) - 1}}})?" if len(letters) > 1 else ""
+    capitals = re.compile(rf"[A-Z](?<![A-Za-z0-9\u00C0-\u024F_].){run}{edge}")
+    words = "".join(set(letters.lower()) & set("aiy"))
+    others = "".join(sorted(set(letters.lower()) - set("aiy"))) or words
+    stop = r"(?=\s*(?:[)\]}.:,;!?\"'\n\x03]|\Z))"
+    word = rf"|[{words}]{stop}" if words else ""
+    return capitals, re.compile(rf"[^A-Za-z0-9\u00C0-\u024F_'](?:[{others}]{word}){edge}")
+
+
+def _series(texts: Mapping[str, str]) -> tuple[re.Pattern[str], Mapping[str, str]] | None:
+    """Options that differ in a number alone can be named in the plural: 'statements 1 and 3'."""
+    split = {letter: text.rpartition(" ") for letter, text in texts.items()}
+    heads = {head for head, _, _ in split.values()}
+    tails = {tail: letter for letter, (_, _, tail) in split.items()}
+    if (
+        len(heads) != 1
+        or len(tails) != len(texts)
+        or not all(re.fullmatch(r"\d{1,2}|[ivx]{1,4}", t) for t in tails)
+    ):
+        return None
+    head = heads.pop()
+    if not re.fullmatch(r"[^\W\d_]+", head):
+        return None
+    number = "|".join(sorted(map(re.escape, tails), key=len, reverse=True))
+    gap = r"(?: ?[,;&+/、] ?| )(?:(?:and|et|or|ou|&|和|及|与) )?"
+    return re.compile(rf"(?<![a-z]){head}s? ((?:{number})(?:{gap}(?:{number})(?![\w.%]))+)"), tails
+
+
+def _amounts(texts: Mapping[str, str]) -> Mapping[str, str]:
+    amounts = {amount: letter for letter, text in texts.items() if (amount := amount_of(text))}
+    return amounts if len(amounts) == len(texts) else {}
+
+
+def amount_of(text: str) -> str | None:
+    """A plain amount without grouping, currency, percent sign and trailing zeros; None for other text.
+
+    >>> amount_of("$1,250.50"), amount_of("-12.0 %"), amount_of("12 funds")
+    ('1250.5', '-12', None)
+    """
+    match = _AMOUNT.fullmatch(text)
+    if not match:
+        return None
+    fraction = (match[3] or "").rstrip("0")
+    return (
+        (match[1] or "")
+        + (match[2].replace(",", "").lstrip("0") or "0")
+        + ("." + fraction if fraction else "")
+    )
+
+
+_AMOUNT = re.compile(
+    r" ?[+]?(-)? ?(?:us)?[$€£¥]? ?(\d{1,3}(?:,\d{3}){1,8}|\d{0,30})(?:\.(\d{1,30}))? ?(?:%|[$€£¥]|元)?\.? ?"
+)
