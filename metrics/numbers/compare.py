@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
@@ -17,6 +18,8 @@ from .question import Asked, asked_for
 from .roles import Role
 from .statement import Answer, clean
 from .units import MONEY, Unit
+
+_STEP = re.compile(r"(\d{1,2})[ ]?/[ ]?\d{1,2}")
 
 ToleranceType = Literal["abs", "rel"]
 
@@ -121,7 +124,7 @@ def _tolerance(tolerance: float | str | Decimal | Fraction, kind: str) -> Fracti
 
 def _only_dates(gold: str) -> list[date]:
     """The calendar days that a gold names; none where it names any other number."""
-    if not any(char.isdecimal() for char in gold):
+    if len(gold) < len("1/1/24"):
         return []
     days: list[date] = []
     rest, position = "", 0
@@ -187,12 +190,17 @@ def _stated_amounts(gold: Number, stated: Number, asked: Asked) -> Iterator[Frac
         if stated.direction < 0 < written and asked.signed:
             written = -written
         yield from _amounts(written, stated.unit, asked)
+        if not asked.unit.dimension and gold.unit.bare and stated.unit.size != 1 and not stated.percent:
+            yield written * stated.unit.scale  # "5 years" for 5
         if asked.given:
             continue
         if gold.percent and stated.unit.bare:
             yield written  # 0.25 for 25%
         elif stated.percent and gold.unit.bare and (abs(gold.written) > 1 or asked.percent):
             yield written  # 25% for 25
+    step = _STEP.fullmatch(stated.text) if asked.rating else None
+    if step:
+        yield Fraction(step[1])
 
 
 def _amounts(written: Fraction, unit: Unit, asked: Asked) -> Iterator[Fraction]:

@@ -12,7 +12,7 @@ from .scales import scale_words
 from .units import BARE, MONEY, PERCENT, Unit
 
 _PERCENTS = {
-    Fraction(1, 100): r"%|\%|percent|per cent|per-cent|percents|pct|percentage points|percentage point|percentage|"
+    Fraction(1, 100): r"%|\%|percent|per cent|per-cent|percents|pct|percentage points|percentage point|percentage|percentages|百分比|"
     "percent points|%-points|%-point|% points|pp|pps|ppt|ppts|p.p.|pour cent|pour-cent|pourcent|pourcents|p. cent|p.cent|"
     "points de pourcentage|point de pourcentage|points de %|pts de pourcentage|pt de pourcentage|个百分点|個百分點|百分点|百分點",
     Fraction(1, 10000): "bp|bps|b.p.|b.p.s.|basis points|basis point|basis pts|basis-points|bips|points de base|"

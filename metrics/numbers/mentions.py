@@ -86,11 +86,13 @@ _LITERAL = re.compile(rf"{notation.DIGITS}|[{hanzi.NUMERAL_CHARS}]+|[{''.join(VU
 _LITERAL_START = re.compile(rf"[0-9.{hanzi.NUMERAL_CHARS}{''.join(VULGAR)}]")
 _BULLET = re.compile(r"^[-–•*] ", re.MULTILINE)
 _LINKS_UNITS = re.compile(r"[ ]?(?:of |de |d'|des |-)?")
+_IN_UNITS = re.compile(r"[ ]?(?:\([ ]?(?:expressed )?(?:in |en )?|(?:in|en) )")
 _PARTS = re.compile(r"[ ]?分之[ ]?")
 _AFTER_HANZI = ("倍", "个", "家", "股", "次", "种", "项", "名", "人", "只", "支", "成", "份")
 _RANGE = re.compile(r"[ ]?(?:-|–|—|−|~|～|to|à|a|至|到|through|up to|jusqu'à)[ ]?(?:about |environ |约)?")
 _RANGE_AND = re.compile(r"[ ]?(?:and|et|和|与|至|到)[ ]?")
 _RANGE_OPENS = re.compile(r"(?:between|entre|介于|在)[ ]?(?:about |environ |约)?[$€£¥]?$")
+_SCALE_OF = re.compile(r"(?:scale|échelle|allant|ranging|indicateur|范围)[ ]?(?:of|from|de|du)?[ ]?$")
 _FROM = re.compile(r"(?:from|de|从|由)[ ]?[$€£¥]?$")
 _MOTION = re.compile(
     r"rose|rise|increas|grew|grow|fell|fall|decreas|declin|drop|went|goes|moved|climb|jump|improv|chang|expand|narrow|widen|"
@@ -367,6 +369,13 @@ class Reader:
         return (unit, begin) if unit is not BARE else (BARE, start)
 
     def _suffix(self, end: int) -> tuple[Unit, int]:
+        unit, end = self._units(end)
+        if unit is BARE and end < len(self.text) and self.text[end] in " (":
+            return self._said_apart(end)
+        return unit, end
+
+    def _units(self, end: int) -> tuple[Unit, int]:
+        """The scale words and units that follow each other from a position on, and where they end."""
         text, lower = self.text, self.lower
         unit = BARE
         while end < len(text):
@@ -375,16 +384,23 @@ class Reader:
             found, stop = self._words.after(text, lower, position)
             if found is BARE and position > end + 1:
                 found, stop = self._words.after(text, lower, end + 1)
-            if (
-                found is BARE
-                or (unit.dimension and found.dimension)
-                or (unit.scale != 1 and found.scale != 1)
-            ):
+            if found is BARE or (unit.dimension and found.dimension) or (unit.scale != 1 and found.scale != 1):
                 break
             unit, end = unit.joined(found), stop
             if unit.dimension == PERCENT:
                 break
         return unit, end
+
+    def _said_apart(self, end: int) -> tuple[Unit, int]:
+        """`5.1 (USD million)`, `5,100 in thousands`: a unit that is said apart."""
+        link = _IN_UNITS.match(self.lower, end)
+        if not link:
+            return BARE, end
+        unit, stop = self._units(link.end())
+        bracketed = "(" in link[0]
+        if unit is BARE or unit.dimension in ("months", "days") or (bracketed and not self.text.startswith(")", stop)):
+            return BARE, end
+        return unit, stop + bracketed
 
     def _number(
         self, readings: tuple[Fraction, ...], unit: Unit, start: int, end: int, digits: str = ""
@@ -438,15 +454,14 @@ class Reader:
         return bool(rest) and is_list_marker(left, right, abs(int(value)), rest, self.text)
 
     def _with_compounds(self, found: list[Number]) -> list[Number]:
-        """`3亿2000万` is one number."""
+        """`3亿2000万`, `2 millions 500 mille`: one number."""
         joined = [found[0]]
         for number in found[1:]:
             before = joined[-1]
             if (
-                before.end == number.start
-                and before.unit.scale > number.unit.scale > 1
+                before.unit.scale > number.unit.scale > 1
                 and not before.unit.dimension
-                and self.text[before.end - 1] >= _IDEOGRAPHS
+                and self.text[before.end : number.start] in ("", " ")
                 and abs(number.value) < before.unit.scale
             ):
                 value = before.value + (number.value if before.value >= 0 else -number.value)
@@ -474,6 +489,9 @@ class Reader:
                 continue
             if _FROM.search(left) and _MOTION.search(left):
                 found[index] = replace(first, role=Role.ASIDE)
+                continue
+            if _SCALE_OF.search(left):
+                found[index], found[index + 1] = replace(first, role=Role.ASIDE), replace(second, role=Role.ASIDE)
                 continue
             if Role.YEAR in (first.role, second.role):
                 continue

@@ -24,7 +24,8 @@ _POWER_OF_TEN = re.compile(
 )
 _POWER = re.compile(r"(?:\^|\*\*)(?:\{([−–-]?\d{1,2})\}|([−–-]?\d{1,2}))(?![\d.])|([⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})")
 _TO_ASCII = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+--")
-_OVER = re.compile(r"[ ]?[/⁄][ ]?(\d{1,15}(?:[.,]\d{1,15})*)(?![\d/⁄])")
+_OVER = re.compile(r"[ ]?[/⁄][ ]?(\d{1,15}(?:[.,]\d{1,15})*)(?![\d/⁄]|[.,]\d|[ ]?%)")
+_TO_ONE = re.compile(r"[ ]?:[ ]?1(?![\d:]|[.,]\d)|[ ]to[ ]1(?![\d%]|[.,]\d)")
 _MIXED = re.compile(r"[ -]?(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄])")
 
 
@@ -67,6 +68,9 @@ def read_numeral(text: str, digits: str, end: int, language: str) -> Numeral | N
         mixed = _MIXED.match(text, end) if following in " -" else None
         if mixed and 0 < int(mixed[1]) < int(mixed[2]):
             return Numeral((first + Fraction(int(mixed[1]), int(mixed[2])),), mixed.end())
+    ratio = _TO_ONE.match(text, end) if first > 1 else None
+    if ratio:
+        return Numeral(readings, ratio.end())
     over = _OVER.match(text, end)
     if over:
         below = read_digits(over[1], language)
@@ -75,4 +79,4 @@ def read_numeral(text: str, digits: str, end: int, language: str) -> Numeral | N
     return Numeral(readings, end)
 
 
-_CONTINUES = frozenset("eExX×*·⋅ ^/⁄-⁰¹²³⁴⁵⁶⁷⁸⁹⁻") | frozenset(VULGAR)
+_CONTINUES = frozenset("eExX×*·⋅ ^/⁄:-⁰¹²³⁴⁵⁶⁷⁸⁹⁻") | frozenset(VULGAR)

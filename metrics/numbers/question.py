@@ -20,6 +20,7 @@ _YEAR_UNITS = frozenset(("year", "calendar year", "année", "annee", "年", "年
 _YEAR_ASKED = re.compile(
     r"\b(?:which|what|in what) (?:fiscal |calendar )?year\b|quelle (?:est l')?année|哪一?年|何年|\byear of\b"
 )
+_NO_UNIT = frozenset(("", "-", "/", "none", "n/a", "na", "null", "nan", "no unit", "unitless", "sans unité", "无", "无单位"))
 _IN_SCALE = re.compile(
     r"\b(?:in|en|how many|combien de|expressed in|stated in)\s+(?:us |u\.s\. )?(?:usd |eur |\$ ?|€ ?|rmb |cny |dollars? )?(?:of )?"
     r"(thousands?|millions?|billions?|trillions?|milliers|milliards|k€|m€|md€|mn|bn)\b"
@@ -29,17 +30,25 @@ _IN_PERCENT = re.compile(
     r"\b(?:in|as a|en|as) (?:%|percent|per cent|percentage|pourcentage|pour cent)|\(%\)|\(in %\)|百分之(?:几|多少)|百分比|"
     r"\b(?:what|which) percentage\b|quel pourcentage"
 )
-_FALL = re.compile(
-    r"\bhow (?:much|far|many)\b[^?.]{0,80}\b(?:fall|fell|decline[ds]?|decrease[ds]?|drop(?:ped)?|lose|lost|shrink|shrank|contract(?:ed)?|down|reduced?)\b"
-    r"|\b(?:size|amount|magnitude|extent) of (?:the |its |this |their )?(?:net |total |operating )?(?:loss|decline|decrease|drop|fall|reduction|deficit)"
-    r"|\b(?:percentage|percent|total|absolute|net) (?:decline|decrease|drop|fall|reduction|loss)\b(?! ?\))"
-    r"|\bwhat (?:is|was|were) the (?:decline|decrease|drop|fall|reduction|loss|deficit|drawdown|maximum drawdown)\b"
-    r"|de combien [^?.]{0,80}(?:baiss|diminu|recul|chut|perd)|(?:ampleur|montant|importance) (?:de la|du|des) (?:baisse|perte|recul|diminution|déficit)"
-    r"|(?:下降|下跌|减少|亏损|下滑|降低|跌)了?(?:多少|几)|跌幅|降幅|亏损额|亏损金额|回撤"
+_FALLING = (
+    r"fall|fell|fallen|falling|decline[ds]?|declining|decrease[ds]?|decreasing|drop(?:ped|s)?|lose|lost|losses|loss|shrink|shrank|shrunk"
+    r"|contract(?:ed|ion)|reduced?|reduction|deficit|drawdown|down|write-?(?:down|off)"
+    r"|baiss\w*|diminu\w*|recul\w*|chut\w*|pertes?|perd\w*|repli|déficit"
 )
+_FALL = re.compile(rf"\b(?:{_FALLING})\b|下降|下跌|减少|亏损|下滑|降低|跌幅|降幅|跌了|回撤|赤字")
+_HOW_MUCH = re.compile(
+    rf"\bhow (?:much|far|many|big|large)\b[^?.]{{0,80}}\b(?:{_FALLING})\b|\bde combien\b[^?.]{{0,80}}\b(?:{_FALLING})\b"
+    rf"|\b(?:size|amount|magnitude|extent|montant|ampleur|importance) (?:of|de|du|des) (?:[\w'-]+ ){{0,3}}(?:{_FALLING})\b"
+    r"|(?:下降|下跌|减少|亏损|下滑|降低|跌)了?(?:多少|几|百分之)|跌幅|降幅|亏损额|亏损金额"
+)
+# What has a sign of its own: a fall is then a negative answer.
 _SIGNED = re.compile(
-    r"(?:income|profit|gain|earnings|result|résultat|bénéfice|profits)s? ?(?:\(|/|or |ou )(?:loss|perte)|盈亏|损益"
+    r"income|profit|gain|earnings|ebit|growth|chang|return|performance|balance|npv|net present value|cash flow|surplus|variation|évolution"
+    r"|résultat|bénéfice|croissance|rendement|solde|收益|利润|盈亏|损益|增长|增速|变动|变化|回报|涨跌|业绩"
 )
+
+
+_RATING = re.compile(r"\b(?:niveau|risque|risk|level|rating|score|note|échelle|scale|indicateur|indicator|s?rri|sri|catégorie|category|class)\b|等级|评级|评分")
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,7 @@ class Asked:
         year: whether a calendar year is asked for.
         fall: whether the magnitude of a fall or loss is asked for, so that its sign is open.
         signed: whether a quantity with a sign is asked for.
+        rating: whether a step of a scale is asked for (`4/7` is then 4).
     """
 
     unit: Unit = BARE
@@ -63,6 +73,7 @@ class Asked:
     year: bool = False
     fall: bool = False
     signed: bool = False
+    rating: bool = False
 
     def with_gold(self, gold: Number) -> Asked:
         """The same, with what the gold answer tells where the item names no unit."""
@@ -100,14 +111,17 @@ def parse_unit(unit: str | None, language: str | None = None) -> Unit:
 
 def asked_for(unit: str | None, context: str | None, language: str | None) -> Asked:
     """What an item's unit and its question ask for."""
+    name = narrow(unit or "").strip().lower()
+    if name in _NO_UNIT:
+        unit = None
     known = parse_unit(unit, language)
-    is_year = bool(unit) and narrow(unit or "").strip().lower() in _YEAR_UNITS
-    asked = Asked(unit=BARE if is_year else known, given=bool(unit and unit.strip()), year=is_year)
+    is_year = name in _YEAR_UNITS
+    asked = Asked(unit=BARE if is_year else known, given=unit is not None, year=is_year)
     if not context:
         return asked
     question = lower_in_place(narrow(context[-_MAX_CONTEXT:]))
     scale = _IN_SCALE.search(question)
-    fall = bool(_FALL.search(question)) and not _SIGNED.search(question)
+    fall = bool(_HOW_MUCH.search(question) or (_FALL.search(question) and not _SIGNED.search(question)))
     factor = ONE
     if scale and known.scale == 1:
         word = scale[1] or scale[2]
@@ -119,4 +133,5 @@ def asked_for(unit: str | None, context: str | None, language: str | None) -> As
         year=is_year or (not asked.given and bool(_YEAR_ASKED.search(question))),
         fall=fall,
         signed=not fall,
+        rating=bool(_RATING.search(question)),
     )

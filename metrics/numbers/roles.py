@@ -253,7 +253,9 @@ def tag_of(words: list[str]) -> str:
                 if last == "at" and tag == ASIDE and len(words) > 1 and words[-2].endswith("ed"):
                     return ASSERTS
                 return tag
-    if last[-1] in _ASSERTING_SIGNS:
+    if last == "of" and len(words) > 1 and (words[-2][-1].isdigit() or "out" in words[-5:]):
+        return ASIDE  # 5 of the 8 funds
+    if last[-1] in _ASSERTING_SIGNS or last.endswith(("->", "=>")):
         return ASSERTS
     if last[-1] in "<>":
         return last[-1]

@@ -40,6 +40,9 @@ _BEFORE_SIGN = frozenset(
 _NEGATIVE_WORDS = ("minus", "negative", "moins", "négatif", "négative", "负", "負", "负的")
 _NOT_NEGATIVE = ("au moins", "du moins", "le moins", "plus ou moins", "plus or minus")
 
+_NEGATIVE = frozenset(("negative", "négatif", "négative"))
+_NEGATIVE_AFTER = (" (negative", " negative", ", negative", " (négati", " négati", "(负")
+
 _DOWN = frozenset(
     [
         "loss",
@@ -251,6 +254,8 @@ def direction(words: list[str], right: str) -> int:
             return 1
         if word and word not in _FILLER:
             break
+    if _NEGATIVE.intersection(words[-5:]) or right.startswith(_NEGATIVE_AFTER):
+        return -1
     if words and words[-1][-1] >= _IDEOGRAPHS:
         tail = words[-1][-8:]
         down = max(tail.rfind(word) for word in _DOWN_CHINESE)

@@ -30,7 +30,7 @@ _SHARES = {
     "half": (1, 2), "one half": (1, 2), "one-half": (1, 2), "a half": (1, 2), "la moitié": (1, 2), "un demi": (1, 2),
     "one third": (1, 3), "one-third": (1, 3), "a third": (1, 3), "un tiers": (1, 3), "two thirds": (2, 3),
     "two-thirds": (2, 3), "deux tiers": (2, 3), "one quarter": (1, 4), "one-quarter": (1, 4), "un quart": (1, 4),
-    "three quarters": (3, 4), "three-quarters": (3, 4), "trois quarts": (3, 4), "one fifth": (1, 5), "one-fifth": (1, 5),
+    "a quarter": (1, 4), "one fourth": (1, 4), "three fourths": (3, 4), "three quarters": (3, 4), "three-quarters": (3, 4), "trois quarts": (3, 4), "one fifth": (1, 5), "one-fifth": (1, 5), "a fifth": (1, 5), "un cinquième": (1, 5),
 }  # fmt: skip
 _ARTICLES = frozenset(("one", "un", "une"))
 
@@ -49,8 +49,8 @@ _NUMERAL = re.compile(
 def find_spelled(lower: str) -> Iterator[tuple[Fraction, int, int]]:
     """Value, start and end of each number spelled out in a lower-case text.
 
-    `one`, `un` and `une` alone count only where they are the whole text: they are articles
-    and pronouns too.
+    `one`, `un` and `une` alone count only at the start of a text of three words at most: they are
+    articles and pronouns too.
 
     >>> [(int(value), start) for value, start, _ in find_spelled("twenty-one of one hundred and five")]
     [(21, 0), (105, 14)]
@@ -62,7 +62,7 @@ def find_spelled(lower: str) -> Iterator[tuple[Fraction, int, int]]:
         if phrase in _SHARES:
             yield Fraction(*_SHARES[phrase]), match.start(), match.end()
             continue
-        if phrase in _ARTICLES and lower.strip(" .!*:\n") != phrase:
+        if phrase in _ARTICLES and not (lower.lstrip().startswith(phrase) and len(lower.split()) <= 3):
             continue
         value = _value(re.findall(r"[^\W\d_]+", phrase))
         if value is not None:

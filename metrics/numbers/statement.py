@@ -17,6 +17,7 @@ MAX_LENGTH = 20_000
 _CUES = (
     ("answer", re.compile(r"answers?[\"'*]*(?: ?[:：=→]| (?:to [^.:\n]{1,80} )?(?:is|are|would be|should be|comes to|equals)\b ?:?)")),
     ("final", re.compile(r"final (?:answer|result|value)[\"'*]*(?: is| =| of)? ?[:：]?")),
+    ("value", re.compile(r"value[\"'] ?:")),
     ("result", re.compile(r"result[\"'*]* ?[:：]")),
     ("réponse", re.compile(r"réponse(?: finale| correcte| exacte)?[\"'*]*(?: ?[:：=]| (?:est|serait)(?: donc)?\b ?:?)")),
     ("résultat", re.compile(r"résultat(?: final)?[\"'*]* ?(?:[:：]|est\b)")),
@@ -28,10 +29,11 @@ _CORRECTION = re.compile(
     r"\b(?:wait|actually|correction|scratch that|let me (?:re\w+|correct)|no,|oops|on second thought|attendez|en fait|pardon|erratum)\b"
     r"|等等|不对|更正|其实"
 )
+_ABBREVIATIONS = frozenset("vs approx e.g i.e cf fig no env ca inc corp ltd resp incl excl est max min avg p pp rs".split())
 _STOP = re.compile(r"[.!?;][ ]+|[。！？；]|\n+")
 _REMARK = re.compile(
     r"[ *>(-]*(?:note|nb|n\.b|this compares|by comparison|for comparison|in comparison|for reference|in contrast|this assumes|"
-    r"assum|disclaimer|source|rounded|remarque|à noter|pour rappel|à titre de comparaison|pour comparaison|注|备注|相比|其中|作为对比)"
+    r"assum|disclaimer|source|rounded|confidence|let me know|i hope|feel free|please|if you|see |n'hésitez|si vous|如需|如果您|希望|请|置信|certitude|confiance|remarque|à noter|pour rappel|à titre de comparaison|pour comparaison|注|备注|相比|其中|作为对比)"
 )
 _LINK = re.compile(
     r"[ ,(]*(?:[=≈≅(]|(?:or|i\.?e\.?|that is|that's|which is|soit|ou|equivalently|equal to|equals|aka|c'est-à-dire|也就是|即|或|约|等于)[ ,:]"
@@ -48,6 +50,7 @@ _ANY_NUMERAL = re.compile(r"[\d零〇一二三四五六七八九十]")
 _BEFORE_BOX = re.compile(r"[-−–+$€£¥(]*$")
 _AFTER_BOX = re.compile(r"\}([^\n.。,，;；]{0,30})")
 
+_LONGEST_HEADLINE = 80
 _LEVELS = 5
 
 
@@ -98,11 +101,16 @@ class Answer:
 
     @staticmethod
     def _ends_sentence(stop: re.Match[str]) -> bool:
-        """`5. The` ends a sentence, `5. 3` and `. 3` do not."""
+        """`5. The` ends a sentence; `5. 3`, `. 3` and `vs. 3` do not."""
         if stop[0][0] not in ".!?":
             return True
-        before, after = stop.string[stop.start() - 1 : stop.start()], stop.string[stop.end() : stop.end() + 1]
-        return not before.isspace() and before != "" and (not before.isdigit() or after.isalpha())
+        text, at = stop.string, stop.start()
+        before = text[at - 1 : at]
+        if not before or before == " ":
+            return False
+        if before.isdigit():
+            return text[stop.end() : stop.end() + 1].isalpha()
+        return text[max(0, at - 7) : at].lower().rpartition(" ")[2].lstrip("(") not in _ABBREVIATIONS
 
     def numbers(self) -> list[Number]:
         """All numbers of the answer."""
@@ -190,7 +198,7 @@ class Answer:
 
     def _answers_first(self) -> bool:
         """Whether the first sentence is nothing but a number and what follows explains it."""
-        if len(self._starts) < 2:
+        if len(self._starts) < 2 or self._starts[1] > _LONGEST_HEADLINE:
             return False
         first = self._sentence(0)
         if len(first) != 1 or first[0].role is Role.LABEL or not self._stands_alone(0, first[0]):
