@@ -60,6 +60,9 @@ FORMULAS = [
     r"\sqrt[n]{\prod_{i=1}^{n}(1+r_i)}-1",
     r"\text{Marge nette}=\frac{\text{Résultat net}}{\text{Chiffre d'affaires}}",
     r"A=P\frac{i(1+i)^n}{(1+i)^n-1}",
+    r"EPS=\frac{1,234.5}{467.8}=2.64",
+    r"i=\frac{1.075-1.032}{1.032}\approx 4.17\%",
+    r"\text{流动比率}=\frac{35,820}{17,460}=2.05",
     r"\Pr(|X-\mu|\ge k\sigma)\le\frac{1}{k^2}",
     r"\lambda_{max}\leftarrow\max\{\lambda_1,\ldots,\lambda_n\}",
 ]
@@ -107,6 +110,11 @@ OTHER: dict[str, Rewrite] = {
     "fraction upside down": one(
         rf"\\frac{ARGUMENT}{ARGUMENT}",
         lambda match: f"\\frac{{{match.group(2)}}}{{{match.group(1)}}}",
+    ),
+    "two digits swapped": one(r"(\d)((?!\1)\d)", lambda match: match.group(2) + match.group(1)),
+    "two lines swapped": one(
+        r"(?<=\} )([^{}]+(?:\{[^{}]*\})?[^{}]*?) \\\\ (.+?) (?=\\end)",
+        lambda match: f"{match.group(2)} \\\\ {match.group(1)}",
     ),
     "one letter wrong": one(LETTER, lambda match: "q"),
     "one letter missing": one(LETTER, lambda match: ""),

@@ -7,6 +7,7 @@ weights and thresholds of its released implementation.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -34,14 +35,15 @@ def match(gold: Sequence[Glyph], pred: Sequence[Glyph], variant: Variant) -> lis
     """The pairs (index in `gold`, index in `pred`) of glyphs that are the same and stand where they should.
 
     Both sequences must hold at least one glyph. Deterministic. With the default variant
-    the number of pairs does not depend on which formula comes first: either may be moved
-    and scaled onto the other, and the better agreement counts.
+    matches also keep the reading order within each vertical place, and their number does
+    not depend on which formula comes first: either may be moved and scaled onto the
+    other, and the better agreement counts.
     """
     pairs = _match(gold, pred, variant)
-    if variant == "reference" or len(pairs) == min(len(gold), len(pred)):
+    if variant == "reference":
         return pairs
     back = [(i, j) for j, i in _match(pred, gold, variant)]
-    return max(pairs, back, key=len)
+    return max(_in_order(pairs, gold), _in_order(back, gold), key=len)
 
 
 def _match(gold: Sequence[Glyph], pred: Sequence[Glyph], variant: Variant) -> list[tuple[int, int]]:
@@ -59,6 +61,32 @@ def _match(gold: Sequence[Glyph], pred: Sequence[Glyph], variant: Variant) -> li
     agree = _agreeing(_centres(gold_boxes[rows]), _centres(pred_boxes[columns]))
     agree &= gold_ids[rows] == pred_ids[columns]
     return list(zip(rows[agree].tolist(), columns[agree].tolist(), strict=True))
+
+
+def _in_order(pairs: Sequence[tuple[int, int]], gold: Sequence[Glyph]) -> list[tuple[int, int]]:
+    """The most pairs that, place by place, come in the same order in both formulas."""
+    places: dict[str, list[tuple[int, int]]] = {}
+    for pair in sorted(pairs):
+        places.setdefault(gold[pair[0]].place, []).append(pair)
+    return sorted(pair for group in places.values() for pair in _longest_rising(group))
+
+
+def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest subsequence of `pairs`, which rise in their first member, that rises in the second too."""
+    lowest: list[int] = []  # the lowest second member at which a subsequence of each length ends
+    ends: list[int] = []  # where it ends
+    before: list[int | None] = []
+    for at, (_, second) in enumerate(pairs):
+        length = bisect_left(lowest, second)
+        before.append(ends[length - 1] if length else None)
+        lowest[length : length + 1] = [second]
+        ends[length : length + 1] = [at]
+    rising = []
+    step = ends[-1] if ends else None
+    while step is not None:
+        rising.append(pairs[step])
+        step = before[step]
+    return rising
 
 
 def _framed(boxes: Floats) -> Floats:

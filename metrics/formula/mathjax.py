@@ -208,6 +208,10 @@ class _Isolate:
         return list(json.loads(str(answer)))
 
     def close(self) -> None:
+        if self._broken:
+            # What was stopped still reports back; closing before that would leave it no one to tell.
+            with contextlib.suppress(Exception):
+                self.racer.eval("0", timeout_sec=TIME_LIMIT)
         self.racer.close()
 
 
