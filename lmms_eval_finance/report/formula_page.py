@@ -66,7 +66,7 @@ def render(
     sections = [_section(names[i], comparisons[i], shapes) for i in order[:limit]]
     left_out = len(order) - len(sections)
     paths = "".join(f'<path id="s{number}" d="{shape}"/>' for shape, number in shapes.items())
-    return "\n".join(
+    page = "\n".join(
         [
             '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
@@ -80,6 +80,7 @@ def render(
             "</body></html>",
         ]
     )
+    return page.encode("utf-8", "replace").decode("utf-8")  # ids may hold lone surrogates
 
 
 def _rank(comparison: Comparison) -> float:
