@@ -63,7 +63,7 @@ TREE = st.recursive(
 DOCUMENT = st.dictionaries(st.sampled_from(["x", "y", "z"]), TREE, max_size=3)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(DOCUMENT, DOCUMENT)
 def test_agrees_with_the_definition(gold: Any, pred: Any) -> None:
     counts = count_fields(gold, pred)
@@ -82,7 +82,6 @@ def shuffled(value: Any, random: Any) -> Any:
     return value
 
 
-@settings(deadline=None)
 @given(DOCUMENT, DOCUMENT, st.randoms(use_true_random=False))
 def test_symmetry_identity_and_order(gold: Any, pred: Any, random: Any) -> None:
     counts = count_fields(gold, pred)

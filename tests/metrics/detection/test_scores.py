@@ -97,7 +97,7 @@ IMAGES = st.integers(1, 4).flatmap(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(IMAGES)
 def test_agrees_with_the_definition(images: tuple[Images, Images]) -> None:
     gold, pred = images
@@ -112,7 +112,7 @@ def test_agrees_with_the_definition(images: tuple[Images, Images]) -> None:
     assert scores.f1 == pytest.approx(float(sum(f1, Fraction(0)) / 10), abs=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(IMAGES, st.randoms(use_true_random=False))
 def test_no_order_matters(images: tuple[Images, Images], generator: random.Random) -> None:
     gold, pred = images
@@ -124,7 +124,7 @@ def test_no_order_matters(images: tuple[Images, Images], generator: random.Rando
     assert seal_map([a for a, _ in shuffled], [b for _, b in shuffled]) == seal_map(gold, pred)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.lists(box(valid=False), max_size=4), min_size=1, max_size=4))
 def test_the_gold_itself_is_perfect(gold: Images) -> None:
     scores = seal_map(gold, gold)
