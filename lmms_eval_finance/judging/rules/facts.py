@@ -15,7 +15,7 @@ __all__ = ["compare_facts", "split_facts"]
 
 _HARD = re.compile(r"\s*(?:[;；]|\n)\s*")
 _SOFT = re.compile(
-    r"\s*(?:[;；\n,，、]|\s(?:et|and|&|ainsi que|as well as)\s|和|及|与)\s*(?![^()]*\))", re.IGNORECASE
+    r"\s*(?:[;；\n，、]|,(?!\d)|\s(?:et|and|&|ainsi que|as well as)\s|和|及|与)\s*(?![^()]*\))", re.IGNORECASE
 )
 # A long line that goes on in lower case is wrapped prose, and a line that ends in a colon is a heading.
 _WRAP = re.compile(r"([^\n]{50,})\n(?=[a-zà-ÿ])")
@@ -75,9 +75,14 @@ def compare_facts(
             else Finding(None, "further statements")
         )
     absent = [fact for fact in missing if missing_words(_own(fact, facts), answer_words)]
-    if not absent and not foreign:
+    labelled = any(token[0] == "§" or token[0].isdigit() for fact in missing for token in words(fold(fact)))
+    if not absent and not foreign and not labelled:
         return Finding(True, "all facts of the gold")
-    if missing and left and all(len(words(fold(part))) <= 2 for part in (*missing, *left.values())):
+    if (
+        missing
+        and left
+        and all(len(token) <= 3 for part in (*missing, *left.values()) for token in words(fold(part)))
+    ):
         return Finding(False, "other labels than the gold's")
     wholly = [
         fact

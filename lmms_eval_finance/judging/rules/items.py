@@ -14,7 +14,9 @@ _SEPARATOR = re.compile(
     re.IGNORECASE,
 )
 _CONJUNCTION = re.compile(r"\b(?:et|and|ou|or)\b|[&、和及或]", re.IGNORECASE)
-_JOINED_AFTER = re.compile(r"\s*,?\s*(?:et|and|ou|or|&|和|及)\b|\s*、")
+_JOINED_AFTER = re.compile(
+    r"\s*,?\s*(?:et|and|ou|or|&|和|及)\b|\s*、|(?:\s*,(?:\s[^\s,.;]+){1,5})+\s(?:et|and|ou|or)[\s/]"
+)
 _JOINED_BEFORE = re.compile(r"\b(?:et|and|ou|or|&)\s+(?:le|la|les|l|the)?\s*$")
 
 
@@ -42,8 +44,8 @@ def is_enumeration(text: str) -> bool:
     return joined and all(len(content_words(words(fold(item)))) <= 3 for item in items)
 
 
-def joins_others(gold: str, answer: str) -> bool:
-    """Whether a folded answer joins something else to the gold's words by a conjunction (or lacks their run).
+def joins_others(gold: str, answer: str) -> bool | None:
+    """Whether a folded answer joins something else to the gold's words by a conjunction; None without their run.
 
     >>> joins_others("code monetaire", "le code monetaire et les regles"), joins_others("sicav", "une sicav de droit")
     (True, False)
@@ -51,6 +53,6 @@ def joins_others(gold: str, answer: str) -> bool:
     answer, gold = (" ".join(BRACKETS.sub(" ", text).split()).strip(" .") for text in (answer, gold))
     position = answer.find(gold)
     if position < 0:
-        return True
+        return None
     after = _JOINED_AFTER.match(answer, position + len(gold))
     return after is not None or _JOINED_BEFORE.search(answer[:position]) is not None

@@ -40,6 +40,7 @@ _CONTRAST = re.compile(
     r"\b(?:mais(?! aussi| egalement)|but(?! also)|however|sauf|except|excepte|uniquement si|only if|toutefois|cependant"
     r"|unless|sous reserve)\b|但|除"
 )
+_CONTRAST_TOO = re.compile(r"\b(?:mais (?:aussi|egalement)|but also)\b")
 # Words that frame an answer without being it.
 _FRAME = word_set(
     "obtenir generer realiser offrir vise viser cherche chercher objectif atteindre pouvant correspond correspondre permet "
@@ -169,6 +170,8 @@ def _near_exact(pair: _Pair) -> bool:
         return False
     if any(token.upper() in pair.gold for token in pair.lacking) and not pair.gold.isupper():
         return False
+    if not _slips(pair.lacking, pair.given):
+        return False
     return (
         len(pair.gold) >= (20 if is_name(pair.gold) else 12)
         and fuzz.ratio(pair.folded_gold, pair.folded_answer) >= _NEAR_EXACT
@@ -191,7 +194,10 @@ def _complete(pair: _Pair) -> Finding:
         return Finding(None, "restricted by a further condition")
     outside = content_words(words(fold(BRACKETS.sub(" ", pair.answer))))
     named = [token for token in added if token in outside and is_named(token, pair.answer)]
-    if named and len(pair.key) <= 2 * _SHORT and joins_others(gold, answer):
+    joined = joins_others(gold, answer)
+    if joined and not _CONTRAST_TOO.search(answer):
+        return Finding(None, "further terms beside the gold's")
+    if named and len(pair.key) <= 2 * _SHORT and joined is None:
         return Finding(None, "further names beside the gold's")
     if named and is_name(pair.gold) and lengthens_name(pair.gold, pair.answer):
         return Finding(None, "a longer name than the gold's")
@@ -211,7 +217,7 @@ def _figures(tokens: list[str]) -> list[str]:
 def _offered(pair: _Pair) -> Finding | None:
     """An alternative that the question offers ("active ou passive"), picked by its own words."""
     parts = _OFFER.split(pair.question)
-    if len(parts) < 2 or len(pair.given) > 6:
+    if len(parts) < 2 or missing_words(pair.given, content_words(words(pair.question))):
         return None
     for left, right in itertools.pairwise(parts):
         near, far = content_words(words(left))[-6:], content_words(words(right))[:6]
@@ -250,7 +256,9 @@ def _shortened(pair: _Pair) -> Finding:
         return Finding(None, "a qualifier of the gold is left out")
     if _OPERATOR.search(pair.gold):
         return Finding(None, "part of a formula")
-    if cuts_name(pair.gold, pair.answer):
+    if 2 * sum(is_named(token, pair.gold) for token in lacking) > len(lacking) or cuts_name(
+        pair.gold, pair.answer
+    ):
         return Finding(None, "part of a name or figure")
     if 1 < len(split_items(pair.gold)) > len(split_items(pair.answer)) and len(pair.key) <= 3 * _SHORT:
         return Finding(None, "some items of the gold are left out")
@@ -273,7 +281,14 @@ def _replaced(pair: _Pair) -> Finding:
     if all(_LABEL.fullmatch(token) for token in lacking) and any(_LABEL.fullmatch(token) for token in added):
         return Finding(False, "another label")
     lost, others = _figures(lacking), _figures(added)
-    if lost and others and (len(lost) == len(_figures(key)) or (len(others) >= len(lost) and shared >= 0.5)):
+    if (
+        lost
+        and others
+        and (
+            len(lost) == len(_figures(key))
+            or (len(others) >= len(lost) and shared >= 0.5 and len(key) <= 2 * _SHORT)
+        )
+    ):
         return Finding(False, "other figures than the gold's")
     if len(key) <= _SHORT and any(
         kind.intersection(lacking)

@@ -32,7 +32,8 @@ _ABSTENTION = re.compile(
     r"|(?:does|do|did|ne|can|could) ?(?:not|pas)? (?:mention|specify|provide|state|indicate|contain|include|fournit|"
     r"mentionne|precise|indique|contient)\w* (?:not|pas|a|any|the|d)\b"
     r"|aucune? (?:information|mention|donnee|date|indication)"
-    r"|\b(?:cannot|can t|can not|unable to|impossible de|je ne peux pas|i don t|sorry|desole)\b"
+    r"|\b(?:cannot|can t|can not|could not|unable to|impossible de|ne peux pas|ne peut pas) (?:be )?(?:determine|tell|answer|see|find|"
+    r"identif|read|repondre|determiner|lire|voir|trouver)\w*|\bi (?:don t|do not) (?:know|see|have)\b|\b(?:sorry|desole)\b"
     r"|\b(?:non|not) (?:applicable|communiquee?|renseignee?|determinee?|determined|disclosed)\b"
     r"|无法|未提供|没有提供|未提及|没有提到|抱歉"
 )
