@@ -24,6 +24,17 @@ NOT_AN_ANSWER = (Outcome.UNREADABLE, Outcome.EMPTY, Outcome.REFUSED, Outcome.TRU
 """Outcomes of the model's doing that say no answer was given, for every task."""
 
 
+def text_of(response: Any) -> str:
+    """A response as clean text; what is not text is none.
+
+    A lone surrogate would make the host drop the whole sample file.
+
+    >>> text_of("ok\\ud800"), text_of(None)
+    ('ok?', '')
+    """
+    return response.encode("utf-8", "replace").decode("utf-8") if isinstance(response, str) else ""
+
+
 def records_of(items: Iterable[Mapping[str, Any]]) -> list[Record]:
     """The records behind what `process_results` returned under a metric, sorted by id.
 

@@ -83,7 +83,7 @@ class Variant:
 
     def process_results(self, doc: Doc, results: Sequence[str]) -> dict[str, Any]:
         """The record of one response and the figures that the host aggregates."""
-        return as_metrics(_guarded_record(doc, results[0], str(self.signature())))
+        return as_metrics(_guarded_record(doc, common.text_of(results[0]), str(self.signature())))
 
     def signature(self) -> Signature:
         """What has to agree before two scores of this task compare."""
@@ -241,15 +241,12 @@ def as_metrics(scored: Record) -> dict[str, Any]:
     figures: dict[str, Any] = {"accuracy": scored.to_json(), **dict.fromkeys(COMPOSITES, brief)}
     figures |= common.outcome_rates(scored) | common.errata_figures(scored)
     if scored.score is not None:
-        for label in ("question_type", "cognitive_level"):
-            if label in scored.labels:
-                figures[f"accuracy_{scored.labels[label]}"] = scored.score
-    known = {"single_choice", "multiple_choice", "numerical", *finscore.COGNITIVE_LEVELS}
-    return {
-        name: value
-        for name, value in figures.items()
-        if not name.startswith("accuracy_") or name.removeprefix("accuracy_") in known
-    }
+        values = (scored.labels.get(label) for label in ("question_type", "cognitive_level"))
+        figures |= {f"accuracy_{value}": scored.score for value in values if value in _COLUMNS}
+    return figures
+
+
+_COLUMNS = frozenset(finscore.QUESTION_TYPES + finscore.COGNITIVE_LEVELS)
 
 
 def labels(doc: Doc) -> dict[str, str]:

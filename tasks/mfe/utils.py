@@ -124,14 +124,14 @@ class Variant:
 
     def process_results(self, doc: Doc, results: Sequence[Any]) -> dict[str, Any]:
         """The record of one response and the figures that the host aggregates."""
-        record = _guarded(self, _turns(doc)[-1], str(results[0]))
+        record = _guarded(self, _turns(doc)[-1], common.text_of(results[0]))
         return self._figures(record) | {"accuracy": record.to_json()}
 
     def process_dialogue(self, doc: Doc, results: Sequence[Any]) -> dict[str, Any]:
         """The records of all turns of one dialogue; a turn the model never answered is empty."""
         outputs = results[0] if isinstance(results[0], (list, tuple)) else [results[0]]
         turns = _turns(doc)
-        texts = [str(output) for output in outputs] + [""] * (len(turns) - len(outputs))
+        texts = [common.text_of(output) for output in outputs] + [""] * (len(turns) - len(outputs))
         records = [_guarded(self, turn, text) for turn, text in zip(turns, texts, strict=False)]
         return common.grouped([self._figures(record) | {"accuracy": record.to_json()} for record in records])
 
