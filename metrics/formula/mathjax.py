@@ -38,7 +38,7 @@ _FORMULAS_AN_ISOLATE = 5000
 _CALL_FORMULAS = 16
 _ISOLATES = min(4, os.cpu_count() or 1)
 # From this many formulas on, the start of further isolates pays.
-_WORTH_SHARING = 200
+_WORTH_SHARING = 1000
 
 _INSTALL = "pip install mini-racer django-static-mathjax"
 # Dependants follow what they need: enclose, newcommand and textmacros stand first.

@@ -42,8 +42,9 @@ def test_many_threads_get_what_one_gets() -> None:
     assert together == alone
 
 
-def test_long_lists_are_shared_out_in_order() -> None:
-    sources = [f"x_{{{k}}}" for k in range(mathjax._WORTH_SHARING + 7)]
+def test_long_lists_are_shared_out_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mathjax, "_WORTH_SHARING", 10)
+    sources = [f"x_{{{k}}}" for k in range(70)]
     assert ["".join(glyph.char for glyph in layout.glyphs) for layout in layouts(sources)] == [
         f"x{k}" for k in range(len(sources))
     ]
