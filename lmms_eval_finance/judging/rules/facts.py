@@ -68,7 +68,7 @@ def compare_facts(
     if not missing and not foreign:
         return Finding(True, "all facts of the gold")
     if not missing:
-        short = all(len(content_words(words(fold(item)))) <= 6 for item in foreign)
+        short = all(is_name(item) or len(content_words(words(fold(item)))) <= 6 for item in foreign)
         return (
             Finding(False, "further facts beside the gold's")
             if short and closed
@@ -115,6 +115,8 @@ def _foreign(item: str, gold_words: list[str], asked: list[str]) -> bool:
     """Whether an item brings up something that neither gold nor question speaks of."""
     tokens = content_words(words(fold(item)))
     added = missing_words(missing_words(tokens, gold_words), asked)
+    if any(token[0].isdigit() for token in added):
+        return True
     return bool(added) and (2 * len(added) >= len(tokens) or is_name(item))
 
 

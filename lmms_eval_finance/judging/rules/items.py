@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from lmms_eval_finance.judging.rules.lexicon import LEGAL_FORMS
 from lmms_eval_finance.judging.rules.names import BRACKETS
 from lmms_eval_finance.judging.rules.words import content_words, fold, words
 
@@ -17,6 +18,7 @@ _CONJUNCTION = re.compile(r"\b(?:et|and|ou|or)\b|[&、和及或]", re.IGNORECASE
 _JOINED_AFTER = re.compile(
     r"\s*,?\s*(?:et|and|ou|or|&|和|及)\b|\s*、|(?:\s*,(?:\s[^\s,.;]+){1,5})+\s(?:et|and|ou|or)[\s/]"
 )
+_END_OF_NAME = re.compile(rf"^\w*(?:\s+(?:{'|'.join(sorted(LEGAL_FORMS))})\b)*")
 _JOINED_BEFORE = re.compile(r"\b(?:et|and|ou|or|&)\s+(?:le|la|les|l|the)?\s*$")
 
 
@@ -44,15 +46,16 @@ def is_enumeration(text: str) -> bool:
     return joined and all(len(content_words(words(fold(item)))) <= 3 for item in items)
 
 
-def joins_others(gold: str, answer: str) -> bool | None:
-    """Whether a folded answer joins something else to the gold's words by a conjunction; None without their run.
+def joins_others(key: list[str], answer: str) -> bool:
+    """Whether a folded answer joins something else to the gold's key words by a conjunction.
 
-    >>> joins_others("code monetaire", "le code monetaire et les regles"), joins_others("sicav", "une sicav de droit")
+    >>> joins_others(["code", "monetaire"], "le code monetaire et les regles"), joins_others(["sicav"], "une sicav de droit")
     (True, False)
     """
-    answer, gold = (" ".join(BRACKETS.sub(" ", text).split()).strip(" .") for text in (answer, gold))
-    position = answer.find(gold)
-    if position < 0:
-        return None
-    after = _JOINED_AFTER.match(answer, position + len(gold))
-    return after is not None or _JOINED_BEFORE.search(answer[:position]) is not None
+    answer = " ".join(BRACKETS.sub(" ", answer).split())
+    places = sorted((answer.find(word), word) for word in key if word in answer)
+    if not places:
+        return False
+    first, (last, word) = places[0][0], places[-1]
+    rest = _END_OF_NAME.sub("", answer[last + len(word) :])
+    return _JOINED_AFTER.match(rest) is not None or _JOINED_BEFORE.search(answer[:first]) is not None

@@ -194,10 +194,9 @@ def _complete(pair: _Pair) -> Finding:
         return Finding(None, "restricted by a further condition")
     outside = content_words(words(fold(BRACKETS.sub(" ", pair.answer))))
     named = [token for token in added if token in outside and is_named(token, pair.answer)]
-    joined = joins_others(gold, answer)
-    if joined and not _CONTRAST_TOO.search(answer):
+    if len(pair.key) <= 2 * _SHORT and joins_others(pair.key, answer) and not _CONTRAST_TOO.search(answer):
         return Finding(None, "further terms beside the gold's")
-    if named and len(pair.key) <= 2 * _SHORT and joined is None:
+    if named and len(pair.key) <= 2 * _SHORT and gold not in answer:
         return Finding(None, "further names beside the gold's")
     if named and is_name(pair.gold) and lengthens_name(pair.gold, pair.answer):
         return Finding(None, "a longer name than the gold's")

@@ -26,7 +26,7 @@ from lmms_eval_finance.metrics.numbers import (
     parse_number,
     parse_unit,
 )
-from lmms_eval_finance.metrics.numbers.statement import clean
+from lmms_eval_finance.metrics.numbers.cleaning import clean
 
 __all__ = ["compare_values"]
 
