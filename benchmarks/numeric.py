@@ -65,7 +65,8 @@ GRADERS: dict[str, Grader] = {
 
 def own_cases() -> list[Case]:
     spec = importlib.util.spec_from_file_location("labelled", ROOT / "tests/metrics/test_numbers.py")
-    assert spec and spec.loader
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return [

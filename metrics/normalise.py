@@ -10,7 +10,14 @@ from __future__ import annotations
 import re
 from html import unescape
 
-__all__ = ["boxed_contents", "narrow", "normalise_text", "strip_markup", "strip_reasoning"]
+__all__ = [
+    "boxed_contents",
+    "lower_in_place",
+    "narrow",
+    "normalise_text",
+    "strip_markup",
+    "strip_reasoning",
+]
 
 _REASONING_TAG = re.compile(
     r"<(/?)(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad)>"
@@ -77,6 +84,18 @@ def narrow(text: str) -> str:
     '-3.2%(约)'
     """
     return text.translate(_WIDTH) if _WIDE.search(text) else text
+
+
+def lower_in_place(text: str) -> str:
+    """Lower case, one character in, one character out: positions stay valid.
+
+    >>> lower_in_place("İ Ab"), "İ Ab".lower() == "İ Ab"
+    ('İ ab', False)
+    """
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(c if len(c.lower()) > 1 else c.lower() for c in text)
 
 
 _FENCE = re.compile(r"^[ ]*(?:```|~~~)[\w+-]*[ ]*$", re.MULTILINE)

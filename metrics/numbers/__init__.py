@@ -3,7 +3,8 @@
 from .compare import numbers_match, parse_number
 from .dates import DateSpan, find_dates
 from .gold import parse_gold_values
-from .mentions import Number, find_numbers
+from .mentions import find_numbers
+from .number import Number
 from .question import parse_unit
 from .roles import Role
 from .units import Unit

@@ -11,12 +11,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
+from .cleaning import clean
 from .dates import find_dates
 from .gold import values_of
-from .mentions import Number, language_code
+from .language import language_code
+from .number import Number
 from .question import Asked, asked_for
 from .roles import Role
-from .statement import Answer, clean
+from .statement import Answer
 from .units import MONEY, Unit
 
 _STEP = re.compile(r"(\d{1,2})[ ]?/[ ]?\d{1,2}")
@@ -141,7 +143,8 @@ def _names_days(text: str, days: Sequence[date], language: str) -> bool:
     """Whether the last days that a text names are these; English leaves open whether the month comes first."""
     given = [span for span in find_dates(text) if span.day][-len(days) :]
     return len(given) == len(days) and all(
-        day == span.day or (language == "en" and day == span.month_first) for day, span in zip(days, given)
+        day == span.day or (language == "en" and day == span.month_first)
+        for day, span in zip(days, given, strict=True)
     )
 
 
@@ -159,7 +162,11 @@ def _in_order(
 
 
 def _equal(gold: Number, stated: Number, asked: Asked, allowed: Fraction, kind: str) -> bool:
-    if stated.unit.contradicts(asked.unit) or stated.unit.contradicts(gold.unit) or gold.bound != stated.bound:
+    if (
+        stated.unit.contradicts(asked.unit)
+        or stated.unit.contradicts(gold.unit)
+        or gold.bound != stated.bound
+    ):
         return False
     if (asked.fall or gold.direction < 0) and stated.direction > 0:
         return False

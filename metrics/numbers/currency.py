@@ -9,6 +9,8 @@ from babel import Locale
 from babel.core import get_global
 from babel.numbers import get_currency_name, get_currency_symbol
 
+from .vocabulary import words
+
 # Signs that several countries share; CLDR lists one meaning per language.
 _SHARED = {
     "$": "USD CAD AUD HKD SGD NZD TWD MXN ARS CLP COP BRL",
@@ -36,29 +38,8 @@ _CENTS = {
 # Codes that are safe in lower case; others (ALL, TOP, TRY, PEN) are words as well.
 _LOWER = "usd eur gbp cny rmb jpy hkd chf cad aud inr sgd krw twd sek nok dkk nzd brl mxn zar"
 # Parts of currency names that mean other things beside a number, and codes that are English words.
-_NOT_NAMES = frozenset(
-    [
-        "or",
-        "gold",
-        "nouveau",
-        "nouveaux",
-        "real",
-        "réal",
-        "all",
-        "won",
-        "sol",
-        "sols",
-        "soles",
-        "som",
-        "soms",
-        "sum",
-        "sums",
-        "reals",
-        "réals",
-        "mark",
-        "cfp",
-        "cfa",
-    ]
+_NOT_NAMES = words(
+    "or gold nouveau nouveaux real réal all won sol sols soles som soms sum sums reals réals mark cfp cfa"
 )
 _NOT_CODES = frozenset(("ALL", "TOP"))
 
@@ -89,7 +70,7 @@ def signs() -> dict[str, frozenset[str]]:
 
 
 @lru_cache(maxsize=1)
-def words() -> dict[str, frozenset[str]]:
+def names() -> dict[str, frozenset[str]]:
     """Currency name in lower case, in three languages -> the currencies it can mean; stands after a number."""
     table: defaultdict[str, set[str]] = defaultdict(set)
     for code in _current_codes():

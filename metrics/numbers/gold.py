@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .mentions import Number, Reader
+from .cleaning import clean
+from .mentions import Reader
+from .number import Number, same_amount
 from .roles import Role
-from .statement import clean, same_amount
 
 _ALTERNATIVE = re.compile(
     r"[ ,;(]*(?:[≈≅(]|(?:or|ou|i\.e\.|that is|soit)[ ,]|或|即)[ ,(]*(?:about |environ |约)?[ ]*"
@@ -36,7 +37,7 @@ def parse_gold_values(text: str, language: str | None = None) -> tuple[tuple[Num
 def values_of(text: str, language: str | None) -> tuple[tuple[Number, ...], ...]:
     """`parse_gold_values` of a text that is clean already."""
     reader = Reader(text, text, language)
-    numbers = reader.numbers()
+    numbers = [number for number in reader.numbers() if number.role is not Role.REFERENCE]
     if all(number.role is Role.LABEL for number in numbers):
         numbers = reader.spelled() or numbers
     best = min((number.role for number in numbers), default=Role.VALUE)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-_DIGITS = {char: digit for digit, chars in enumerate(
+DIGITS = {char: digit for digit, chars in enumerate(
     ("零〇○", "一壹", "二两贰兩貳", "三叁參", "四肆", "五伍", "六陆陸", "七柒", "八捌", "九玖")
 ) for char in chars}  # fmt: skip
 _SMALL = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000}
 _LARGE = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8, "兆": 10**12}
-_POINT = "点點"
+POINTS = "点點"
 
-NUMERAL_CHARS = "".join([*_DIGITS, *_SMALL, *_LARGE, _POINT])
+NUMERAL_CHARS = "".join([*DIGITS, *_SMALL, *_LARGE, POINTS])
 """Every character of which Chinese numerals are made."""
 
 
@@ -26,32 +26,32 @@ def read_hanzi(text: str) -> Fraction | None:
     if not text or len(text) > 60:
         return None
     scale = 1
-    for mark in _POINT:
+    for mark in POINTS:
         if mark in text:
             whole, _, part = text.partition(mark)
             while part and part[-1] in _LARGE:
                 scale *= _LARGE[part[-1]]
                 part = part[:-1]
             head = _integer(whole) if whole else 0
-            if head is None or not part or any(char not in _DIGITS for char in part):
+            if head is None or not part or any(char not in DIGITS for char in part):
                 return None
-            digits = "".join(str(_DIGITS[char]) for char in part)
+            digits = "".join(str(DIGITS[char]) for char in part)
             return (head + Fraction(int(digits), 10 ** len(digits))) * scale
     value = _integer(text)
     return None if value is None else Fraction(value)
 
 
 def _integer(text: str) -> int | None:
-    if all(char in _DIGITS for char in text):
-        return int("".join(str(_DIGITS[char]) for char in text)) if len(text) < 40 else None
+    if all(char in DIGITS for char in text):
+        return int("".join(str(DIGITS[char]) for char in text)) if len(text) < 40 else None
     total = section = 0
     digit: int | None = None
     unit = last = 1
     for char in text:
-        if char in _DIGITS:
+        if char in DIGITS:
             if digit not in (None, 0):
                 return None
-            digit = _DIGITS[char]
+            digit = DIGITS[char]
             if digit == 0:
                 last = 10
         elif char in _SMALL:

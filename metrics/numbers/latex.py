@@ -30,7 +30,7 @@ _ESCAPES = {
     "]": " ",
     "\\": "\n",
 }
-_DOLLARS = re.compile(r"\$\$?(?=[^\s$])([^$\n]{1,400}?)(?<=[^\s$])\$\$?(?!\d)")
+_DOLLARS = re.compile(r"(?<!\\)\$\$?(?=[^\s$])((?:[^$\n\\]|\\.){1,400}?)(?<=[^\s$])(?<!\\)\$\$?(?!\d)")
 _GROUP_BRACE = re.compile(r"\{([,.])\}")
 
 
@@ -42,6 +42,8 @@ def plain_math(text: str) -> str:
     >>> plain_math("from $5 to $6")
     'from $5 to $6'
     """
+    if text.count("$") > 1:
+        text = _DOLLARS.sub(_undollar, text)
     if "\\" in text:
         text = _GROUP_BRACE.sub(r"\1", text)
         for _ in range(3):
@@ -52,8 +54,6 @@ def plain_math(text: str) -> str:
         text = _COMMAND.sub(_symbol, text)
     elif "{" in text:
         text = _GROUP_BRACE.sub(r"\1", text)
-    if text.count("$") > 1:
-        text = _DOLLARS.sub(_undollar, text)
     return text
 
 

@@ -163,7 +163,7 @@ def _french() -> Lexicon:
 
 def _build(language: str) -> Lexicon:
     words: dict[str, Unit] = {}
-    for word, codes in currency.words().items():
+    for word, codes in currency.names().items():
         words[word] = Unit(dimension=MONEY, currencies=codes)
     for word, codes in currency.cents().items():
         if word != "cent" or language != "fr":

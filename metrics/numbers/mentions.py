@@ -1,30 +1,21 @@
-"""Every number that a text names, with what stands beside it."""
+"""Every number that a text names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 
-from ..normalise import narrow
-from . import hanzi, notation, signs
+from ..normalise import lower_in_place, narrow
+from . import hanzi, notation
+from .affixes import AffixReader
 from .dates import DateSpan, date_at
-from .lexicon import lexicon
+from .groups import join_compounds, mark_ranges
+from .language import language_code
 from .notation import VULGAR, read_numeral
-from .roles import (
-    ASIDE,
-    ASSERTS,
-    LESS,
-    MORE,
-    Role,
-    in_aside_clause,
-    is_label,
-    is_list_marker,
-    tag_of,
-    words_before,
-)
+from .number import Number
+from .roles import Role, surroundings
 from .separators import read_digits
 from .spelled import find_nothing, find_spelled
 from .units import BARE, PERCENT, Unit
@@ -33,92 +24,14 @@ MAX_NUMBERS = 400
 """At most so many numbers are read from one text (or sentence); bounds the time on garbage."""
 
 _IDEOGRAPHS = "\u2e80"
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """One number named by a text.
-
-    Attributes:
-        value: in base units: scale words multiplied out, per cent as a fraction of one, cents
-            in currency units. From `parse_number` with an item's unit: in that unit.
-        text: the stretch of text that names it, sign and unit included.
-        start: where that stretch begins in the text.
-        end: where it ends.
-        written: the number as written beside its unit (25 of `25%`), sign included.
-        unit: what stands beside it.
-        readings: every reading of `written` that the notation leaves open, `written` first.
-        role: what the number does in its text.
-        asserted: whether a verb or sign states it (`is`, `=`).
-        direction: -1 or 1 where words say that something fell or rose by this number.
-        bound: `<` or `>` where it is given as a limit that is not reached (`less than`, `plus de`), else "".
-        in_range: whether it is one end of a range.
-    """
-
-    value: Fraction
-    text: str
-    start: int
-    end: int
-    written: Fraction
-    unit: Unit = BARE
-    readings: tuple[Fraction, ...] = ()
-    role: Role = Role.VALUE
-    asserted: bool = False
-    direction: int = 0
-    bound: str = ""
-    in_range: bool = False
-
-    @property
-    def percent(self) -> bool:
-        """Whether it is written in per cent, per mille or basis points."""
-        return self.unit.dimension == PERCENT
-
-    @property
-    def currencies(self) -> frozenset[str]:
-        """The ISO 4217 codes that the written currency can mean."""
-        return self.unit.currencies
-
-    def __float__(self) -> float:
-        return float(self.value)
-
-
 _LITERAL = re.compile(rf"{notation.DIGITS}|[{hanzi.NUMERAL_CHARS}]+|[{''.join(VULGAR)}]")
 _LITERAL_START = re.compile(rf"[0-9.{hanzi.NUMERAL_CHARS}{''.join(VULGAR)}]")
-_BULLET = re.compile(r"^[-–•*] ", re.MULTILINE)
-_LINKS_UNITS = re.compile(r"[ ]?(?:of |de |d'|des |-)?")
-_IN_UNITS = re.compile(r"[ ]?(?:\([ ]?(?:expressed )?(?:in |en )?|(?:in|en) )")
+_RUN = re.compile(r"\d+")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _PARTS = re.compile(r"[ ]?分之[ ]?")
-_AFTER_HANZI = ("倍", "个", "家", "股", "次", "种", "项", "名", "人", "只", "支", "成", "份")
-_RANGE = re.compile(r"[ ]?(?:-|–|—|−|~|～|to|à|a|至|到|through|up to|jusqu'à)[ ]?(?:about |environ |约)?")
-_RANGE_AND = re.compile(r"[ ]?(?:and|et|和|与|至|到)[ ]?")
-_RANGE_OPENS = re.compile(r"(?:between|entre|介于|在)[ ]?(?:about |environ |约)?[$€£¥]?$")
-_SCALE_OF = re.compile(r"(?:scale|échelle|allant|ranging|indicateur|范围)[ ]?(?:of|from|de|du)?[ ]?$")
-_FROM = re.compile(r"(?:from|de|从|由)[ ]?[$€£¥]?$")
-_MOTION = re.compile(
-    r"rose|rise|increas|grew|grow|fell|fall|decreas|declin|drop|went|goes|moved|climb|jump|improv|chang|expand|narrow|widen|"
-    r"pass[eé]|augment|baiss|progress|recul|diminu|增|升|降|减|跌|涨|提高"
-)
-
-
-def lower_in_place(text: str) -> str:
-    """Lower case, one character for one character."""
-    lower = text.lower()
-    return lower if len(lower) == len(text) else "".join(c if len(c.lower()) > 1 else c.lower() for c in text)
-
-
-@lru_cache(maxsize=64)
-def language_code(language: str | None) -> str:
-    """The two-letter code of a language given by code, tag or English name; `en` when not given.
-
-    >>> [language_code(name) for name in ("French", "zh-CN", "chinese", None, "de")]
-    ['fr', 'zh', 'zh', 'en', 'de']
-    """
-    if not language:
-        return "en"
-    name = language.strip().lower()
-    return {"english": "en", "french": "fr", "français": "fr", "chinese": "zh", "中文": "zh"}.get(
-        name, name[:2]
-    )
+_COUNTED = tuple("倍个家股次种项名人只支成份")
+_HUNDREDTHS = ("百", "千", "万")
+_TENTH = Fraction(1, 10)
 
 
 def find_numbers(text: str, language: str | None = None) -> list[Number]:
@@ -135,28 +48,27 @@ def find_numbers(text: str, language: str | None = None) -> list[Number]:
 
 
 class Reader:
-    """Reads the numbers of stretches of one text."""
+    """Reads the numbers of stretches of one text.
 
-    def __init__(self, original: str, text: str, language: str | None) -> None:
-        """Args:
-
+    Args:
         original: the text as given, from which the numbers' texts are cut.
         text: the same with plain blanks, digits and signs, one character for one character.
         language: decides separators and scale words.
-        """
-        self.original = original
+    """
+
+    def __init__(self, original: str, text: str, language: str | None) -> None:
+        self._original = original
         self.text = text
-        self.lower = lower_in_place(self.text)
-        self.language = language_code(language)
-        self._words = lexicon(self.language)
-        self._bullets = "\n" in text and len(_BULLET.findall(self.text)) > 1
+        self.lower = lower_in_place(text)
+        self._language = language_code(language)
+        self._affixes = AffixReader(text, self.lower, self._language)
 
     def numbers(self, begin: int = 0, end: int | None = None) -> list[Number]:
         """The numbers whose digits or Chinese numerals begin in a stretch of the text."""
-        found: list[Number] = []
         text, stop = self.text, len(self.text) if end is None else end
+        found: list[Number] = []
         done = begin
-        while True:
+        while len(found) < MAX_NUMBERS:
             # Searching for one character is far cheaper than for the whole pattern.
             first = _LITERAL_START.search(text, done, stop)
             if first is None:
@@ -166,342 +78,158 @@ class Reader:
                 done = first.end()
                 continue
             start, done = literal.span()
-            if first[0] in "0123456789":
-                date = date_at(self.lower, start, done)
-                if date:
-                    done = date.end
-                    found.extend(self._years_in(date))
-                    continue
-            for number in self._read(literal, found[-1].end if found else begin):
+            date = date_at(self.lower, start, done) if first[0] in "0123456789" else None
+            if date:
+                done = date.end
+                found.extend(self._years_in(date))
+                continue
+            for number in self._read(literal[0], start, done, found[-1].end if found else begin):
                 found.append(number)
                 done = max(done, number.end)
                 if len(found) >= MAX_NUMBERS:
                     break
-            if len(found) >= MAX_NUMBERS:
-                break
-        return self._with_ranges(self._with_compounds(found)) if len(found) > 1 else found
+        return mark_ranges(self.lower, join_compounds(self._original, found)) if len(found) > 1 else found
 
-    def spelled(self, begin: int = 0, end: int | None = None) -> list[Number]:
-        """The numbers that a stretch of the text spells out in English or French."""
-        offset = begin
-        return [
-            self._finish((value,), offset + start, offset + stop)
-            for value, start, stop in find_spelled(self.lower[begin:end])
-        ]
+    def spelled(self) -> list[Number]:
+        """The numbers that the text spells out in English or French."""
+        return [self._number((value,), start, end) for value, start, end in find_spelled(self.lower)]
 
     def nothing(self) -> list[Number]:
         """A zero where the text says that nothing is charged or left."""
         span = find_nothing(self.lower)
-        return [self._finish((Fraction(0),), *span)] if span else []
+        return [self._number((Fraction(0),), *span)] if span else []
 
     def _years_in(self, date: DateSpan) -> list[Number]:
-        years = [match for match in _YEAR.finditer(self.text, date.start, date.end)]
-        return [
-            Number(
-                value,
-                match[0],
-                match.start(),
-                match.end(),
-                value,
-                readings=(value,),
-                role=Role.YEAR,
-                in_range=len(years) > 1,
+        years = list(_YEAR.finditer(self.text, date.start, date.end))
+        numbers = []
+        for year in years:
+            value = Fraction(int(year[0]))
+            number = Number(
+                value, year[0], year.start(), year.end(), value, readings=(value,), role=Role.YEAR
             )
-            for match in years
-            for value in (Fraction(int(match[0])),)
-        ]
+            numbers.append(replace(number, in_range=True) if len(years) > 1 else number)
+        return numbers
 
-    def _read(self, literal: re.Match[str], previous: int) -> Iterator[Number]:
-        text, start, end = self.text, literal.start(), literal.end()
-        digits = literal[0]
-        first = digits[0]
-        if first in VULGAR:
-            yield self._finish((Fraction(*VULGAR[first]),), start, end, previous)
-            return
-        if first in hanzi.NUMERAL_CHARS:
-            number = self._chinese(digits, start, previous)
-            if number:
-                yield number
-            return
-        if text.startswith("分之", end):
-            number = self._share(digits, start, end)
-            if number:
-                yield number
-            return
-        if start and self._is_part_of_word(start):
-            return
-        numeral = read_numeral(text, digits, end, self.language)
-        if numeral is not None:
-            yield self._finish(numeral.readings, start, numeral.end, previous, digits)
-        elif "." not in digits:
-            # "26,16,6" is three numbers
-            for part in _RUN.finditer(digits):
-                readings = read_digits(part[0], self.language)
-                if readings:
-                    yield self._finish(readings, start + part.start(), start + part.end(), previous, part[0])
+    def _read(self, literal: str, start: int, end: int, previous: int) -> Iterator[Number]:
+        """The numbers that a run of digits or numeral characters names; the one before ends at `previous`."""
+        if literal[0] in VULGAR:
+            yield self._number((Fraction(*VULGAR[literal[0]]),), start, end, previous)
+        elif literal[0] in hanzi.NUMERAL_CHARS:
+            yield from self._chinese(literal.rstrip(hanzi.POINTS), start, previous)
+        elif self.text.startswith("分之", end):
+            yield from self._share(literal, start, end)
+        elif not self._is_part_of_word(start):
+            numeral = read_numeral(self.text, literal, end, self._language)
+            if numeral is not None:
+                yield self._number(numeral.readings, start, numeral.end, previous, literal)
+            elif "." not in literal:
+                yield from self._list(literal, start, previous)
+
+    def _list(self, literal: str, start: int, previous: int) -> Iterator[Number]:
+        """`26,16,6` is three numbers."""
+        for part in _RUN.finditer(literal):
+            readings = read_digits(part[0], self._language)
+            if readings:
+                yield self._number(readings, start + part.start(), start + part.end(), previous, part[0])
 
     def _is_part_of_word(self, start: int) -> bool:
         """`CO2`, `x_1`, `c_{2}`, `COVID-19`; but `USD5`."""
-        before = self.text[start - 1]
-        if before == "{" and start > 1:
-            before = self.text[start - 2]
+        at = start - 1
+        if at > 0 and self.text[at] in "{-‐":
+            at -= 1
+            if self.text[at] in "_^" and self.text[at + 1] == "{":
+                return True
+        if at < 0:
+            return False
+        before = self.text[at]
         if before in "_^#":
-            return True
-        if before in "-‐" and start > 1:
-            before = self.text[start - 2]
-            return (
-                before.isalpha()
-                and before < _IDEOGRAPHS
-                and self._words.before(self.text, start - 1)[0] is BARE
-            )
-        return before.isalpha() and before < _IDEOGRAPHS and self._words.before(self.text, start)[0] is BARE
+            return at == start - 1
+        return (
+            before.isalpha()
+            and before < _IDEOGRAPHS
+            and self.text[start - 1] != "{"
+            and not self._affixes.names_currency(at + 1)
+        )
 
-    def _chinese(self, digits: str, start: int, previous: int) -> Number | None:
-        text = self.text
-        digits = digits.rstrip("点點")
-        end = start + len(digits)
-        before = text[start - 1] if start else " "
-        if not digits or before == "第":
-            return None
+    def _chinese(self, numeral: str, start: int, previous: int) -> Iterator[Number]:
+        text, end = self.text, start + len(numeral)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if not numeral or before == "第":
+            return
         if text.startswith("分之", end):
-            return self._share(digits, start, end)
-        if digits == "一" and text.startswith("半", end):
-            return self._finish((Fraction(1, 2),), start, end + 1, previous)
-        value = hanzi.read_hanzi(digits)
+            yield from self._share(numeral, start, end)
+            return
+        if numeral == "一" and after == "半":
+            yield self._number((Fraction(1, 2),), start, end + 1, previous)
+            return
+        value = hanzi.read_hanzi(numeral)
         if value is None:
-            return None
-        named = text.startswith(_AFTER_HANZI, end) or self._words.after(text, self.lower, end)[0] is not BARE
-        alone = not (before >= _IDEOGRAPHS and before.isalpha()) and not text[end : end + 1].isalpha()
-        if (len(digits) == 1 or digits[0] in "百千万亿") and not (named or alone):
-            return None
-        number = self._finish((value,), start, end, previous, digits)
-        if text.startswith("年", end) and len(digits) == 4 and 1900 <= value <= 2100:
-            return replace(number, role=Role.YEAR)
-        return number
+            return
+        if len(numeral) == 1 or numeral[0] in "百千万亿":
+            # 一 and 百 begin many words: 一般, 百姓
+            alone = not (before >= _IDEOGRAPHS and before.isalpha()) and not after.isalpha()
+            if not alone and after not in _COUNTED and not self._affixes.names_unit(end):
+                return
+        number = self._number((value,), start, end, previous, numeral)
+        is_year = after == "年" and len(numeral) == 4 and 1900 <= value <= 2100
+        yield replace(number, role=Role.YEAR) if is_year else number
 
-    def _share(self, whole: str, start: int, position: int) -> Number | None:
+    def _share(self, whole: str, start: int, position: int) -> Iterator[Number]:
         """`百分之二十`, `三分之一`: the denominator comes first."""
         link = _PARTS.match(self.text, position)
         part = _LITERAL.match(self.text, link.end()) if link else None
         if not part:
-            return None
-        denominator, numerator = (self._plain(digits) for digits in (whole, part[0].rstrip("点點")))
+            return
+        numerator_text = part[0].rstrip(hanzi.POINTS)
+        denominator, numerator = self._plain(whole), self._plain(numerator_text)
         if not denominator or numerator is None:
-            return None
-        hundredth = whole in ("百", "千", "万")
-        unit = Unit(size=1 / denominator, dimension=PERCENT) if hundredth else BARE
-        written = numerator if hundredth else numerator / denominator
-        negative, at = signs.minus_before(self.text, self.lower, start)
-        return self._number(
-            (-written if negative else written,),
-            unit,
-            at if negative else start,
-            part.start() + len(part[0].rstrip("点點")),
-        )
+            return
+        unit = BARE
+        if whole in _HUNDREDTHS:
+            unit = Unit(size=1 / denominator, dimension=PERCENT)
+        else:
+            numerator /= denominator
+        negative, begin = self._affixes.minus(start)
+        end = part.start() + len(numerator_text)
+        yield self._with_surroundings((-numerator if negative else numerator,), unit, begin, end, "")
 
-    def _plain(self, digits: str) -> Fraction | None:
-        if digits[:1] in hanzi.NUMERAL_CHARS and digits:
-            return hanzi.read_hanzi("一" + digits if digits in ("百", "千", "万") else digits)
-        readings = read_digits(digits, "zh") if digits else ()
-        return readings[0] if readings else None
+    @staticmethod
+    def _plain(numeral: str) -> Fraction | None:
+        if numeral[:1] in hanzi.NUMERAL_CHARS:
+            return (
+                hanzi.read_hanzi("一" + numeral if numeral in _HUNDREDTHS else numeral) if numeral else None
+            )
+        return next(iter(read_digits(numeral, "zh")), None)
 
-    def _finish(
+    def _number(
         self, readings: tuple[Fraction, ...], start: int, end: int, previous: int = 0, digits: str = ""
     ) -> Number:
-        """Sign, currency and brackets before the numeral; scale, unit and brackets after it."""
-        text = self.text
-        begin = start
-        prefix, begin = self._prefix(begin)
-        negative, begin = self._minus(begin)
-        if negative and prefix is BARE:
-            prefix, begin = self._prefix(begin)
-        elif not negative and begin and text[begin - 1] == "+":
-            begin -= 1
-        opening = self._skip_back(begin)
-        opened = opening > 0 and text[opening - 1] == "("
-        closing = self._skip(end)
-        tight = opened and text.startswith(")", closing)
-        unit, end = self._suffix(closing + 1 if tight else end)
-        closed = tight
-        if opened and not tight:
-            closing = self._skip(end)
-            closed = text.startswith(")", closing)
-            end = closing + 1 if closed else end
-        if closed and not self._is_gloss(opening - 1, previous):
-            begin = opening - 1
-            if prefix is BARE:
-                prefix, begin = self._prefix(begin)
-            outer, begin = self._minus(begin)
-            negative = True
-        elif closed and not tight:
-            end = closing
-        if unit.dimension == PERCENT and unit.size == _TENTH and end < len(text):
-            tenth = hanzi.read_hanzi(text[end]) if text[end] in hanzi.NUMERAL_CHARS else None
-            if tenth is not None and 0 < tenth < 10:  # 三成五 is 35%
-                readings, end = (readings[0] + tenth / 10,), end + 1
-        unit = prefix.joined(unit)
+        negative, unit, start, end = self._affixes.around(start, end, previous)
+        if unit.size == _TENTH and self.text[end : end + 1] in hanzi.DIGITS:  # 三成五 is 35%
+            readings, end = (readings[0] + Fraction(hanzi.DIGITS[self.text[end]], 10),), end + 1
         if unit.long_scale:
             readings = (*readings, *(value / 1000 for value in readings))
         if negative:
             readings = tuple(-value for value in readings)
-        return self._number(readings, unit, begin, end, digits)
+        return self._with_surroundings(readings, unit, start, end, digits)
 
-    def _is_gloss(self, opening: int, previous: int) -> bool:
-        """Whether a bracket directly follows another number, and so restates it."""
-        return 0 < previous <= opening and not self.text[previous:opening].strip(" =≈")
-
-    def _skip(self, position: int) -> int:
-        while position < len(self.text) and self.text[position] == " ":
-            position += 1
-        return position
-
-    def _skip_back(self, position: int) -> int:
-        while position and self.text[position - 1] == " ":
-            position -= 1
-        return position
-
-    def _minus(self, position: int) -> tuple[bool, int]:
-        negative, at = signs.minus_before(self.text, self.lower, position, self._bullets)
-        return (True, at) if negative else (False, position)
-
-    def _prefix(self, start: int) -> tuple[Unit, int]:
-        unit, begin = self._words.before(self.text, self._skip_back(start))
-        return (unit, begin) if unit is not BARE else (BARE, start)
-
-    def _suffix(self, end: int) -> tuple[Unit, int]:
-        unit, end = self._units(end)
-        if unit is BARE and end < len(self.text) and self.text[end] in " (":
-            return self._said_apart(end)
-        return unit, end
-
-    def _units(self, end: int) -> tuple[Unit, int]:
-        """The scale words and units that follow each other from a position on, and where they end."""
-        text, lower = self.text, self.lower
-        unit = BARE
-        while end < len(text):
-            link = _LINKS_UNITS.match(text, end)
-            position = link.end() if link else end
-            found, stop = self._words.after(text, lower, position)
-            if found is BARE and position > end + 1:
-                found, stop = self._words.after(text, lower, end + 1)
-            if found is BARE or (unit.dimension and found.dimension) or (unit.scale != 1 and found.scale != 1):
-                break
-            unit, end = unit.joined(found), stop
-            if unit.dimension == PERCENT:
-                break
-        return unit, end
-
-    def _said_apart(self, end: int) -> tuple[Unit, int]:
-        """`5.1 (USD million)`, `5,100 in thousands`: a unit that is said apart."""
-        link = _IN_UNITS.match(self.lower, end)
-        if not link:
-            return BARE, end
-        unit, stop = self._units(link.end())
-        bracketed = "(" in link[0]
-        if unit is BARE or unit.dimension in ("months", "days") or (bracketed and not self.text.startswith(")", stop)):
-            return BARE, end
-        return unit, stop + bracketed
-
-    def _number(
-        self, readings: tuple[Fraction, ...], unit: Unit, start: int, end: int, digits: str = ""
+    def _with_surroundings(
+        self, readings: tuple[Fraction, ...], unit: Unit, start: int, end: int, digits: str
     ) -> Number:
-        lower = self.lower
-        line = lower.rfind("\n", max(0, start - 60), start) + 1 or max(0, start - 60)
-        left = lower[line:start]
-        right = lower[end : end + 24]
-        words = words_before(left)
-        tag = tag_of(words)
         written = readings[0]
-        if unit.bare and digits and self._names_something(left, words, right, written, end):
-            role = Role.LABEL
-        elif (
-            unit.bare
-            and len(digits) == 4
-            and digits.isdigit()
-            and "1900" <= digits <= "2100"
-            and not left.endswith(("= ", "="))
-        ):
-            role = Role.YEAR
-        elif tag == ASIDE or (tag != ASSERTS and in_aside_clause(left)):
-            role = Role.ASIDE
-        elif tag == MORE and words[-1] == "over" and unit.dimension in ("months", "days"):
-            role, tag = Role.ASIDE, ""
-        else:
-            role = Role.VALUE
+        role, asserted, direction, bound = surroundings(
+            self.text, self.lower, start, end, digits, written, unit
+        )
         return Number(
-            value=written * unit.factor if unit is not BARE else written,
-            text=self.original[start:end],
+            value=written if unit is BARE else written * unit.factor,
+            text=self._original[start:end],
             start=start,
             end=end,
             written=written,
             unit=unit,
             readings=readings,
             role=role,
-            asserted=tag == ASSERTS,
-            direction=signs.direction(words, right),
-            bound=tag if tag in (LESS, MORE) else "",
+            asserted=asserted,
+            direction=direction,
+            bound=bound,
         )
-
-    def _names_something(self, left: str, words: list[str], right: str, value: Fraction, end: int) -> bool:
-        if value.denominator != 1:
-            return False
-        if is_label(left, words, right):
-            return True
-        if not right or right[0] not in ".)、）:" or left.strip(" (（"):
-            return False
-        stop = self.text.find("\n", end)
-        rest = self.text[end + 1 : stop if stop >= 0 else len(self.text)].strip()
-        return bool(rest) and is_list_marker(left, right, abs(int(value)), rest, self.text)
-
-    def _with_compounds(self, found: list[Number]) -> list[Number]:
-        """`3亿2000万`, `2 millions 500 mille`: one number."""
-        joined = [found[0]]
-        for number in found[1:]:
-            before = joined[-1]
-            if (
-                before.unit.scale > number.unit.scale > 1
-                and not before.unit.dimension
-                and self.text[before.end : number.start] in ("", " ")
-                and abs(number.value) < before.unit.scale
-            ):
-                value = before.value + (number.value if before.value >= 0 else -number.value)
-                written = value / number.unit.factor
-                joined[-1] = replace(
-                    before, value=value, written=written, readings=(written,), unit=number.unit, end=number.end,
-                    text=self.original[before.start : number.end],
-                )  # fmt: skip
-            else:
-                joined.append(number)
-        return joined
-
-    def _with_ranges(self, found: list[Number]) -> list[Number]:
-        for index in range(len(found) - 1):
-            first, second = found[index], found[index + 1]
-            if second.start - first.end > 12 or Role.LABEL in (first.role, second.role):
-                continue
-            between = self.lower[first.end : second.start]
-            left = self.lower[max(0, first.start - 60) : first.start]
-            if not _RANGE.fullmatch(between) and not (
-                _RANGE_AND.fullmatch(between) and _RANGE_OPENS.search(left)
-            ):
-                continue
-            if (first.percent and second.unit.bare) or first.unit.contradicts(second.unit):
-                continue
-            if _FROM.search(left) and _MOTION.search(left):
-                found[index] = replace(first, role=Role.ASIDE)
-                continue
-            if _SCALE_OF.search(left):
-                found[index], found[index + 1] = replace(first, role=Role.ASIDE), replace(second, role=Role.ASIDE)
-                continue
-            if Role.YEAR in (first.role, second.role):
-                continue
-            if first.unit.bare and not second.unit.bare:
-                first = replace(first, unit=second.unit, value=first.written * second.unit.factor)
-            found[index] = replace(first, in_range=True, role=Role.VALUE)
-            found[index + 1] = replace(second, in_range=True, role=Role.VALUE)
-        return found
-
-
-_RUN = re.compile(r"\d+")
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_TENTH = Fraction(1, 10)

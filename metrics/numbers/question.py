@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from ..normalise import narrow
+from ..normalise import lower_in_place, narrow
+from .language import language_code
 from .lexicon import lexicon
-from .mentions import Number, language_code, lower_in_place
+from .number import Number
 from .roles import Role
 from .units import BARE, ONE, PERCENT, Unit
 
@@ -20,7 +21,9 @@ _YEAR_UNITS = frozenset(("year", "calendar year", "année", "annee", "年", "年
 _YEAR_ASKED = re.compile(
     r"\b(?:which|what|in what) (?:fiscal |calendar )?year\b|quelle (?:est l')?année|哪一?年|何年|\byear of\b"
 )
-_NO_UNIT = frozenset(("", "-", "/", "none", "n/a", "na", "null", "nan", "no unit", "unitless", "sans unité", "无", "无单位"))
+_NO_UNIT = frozenset(
+    ("", "-", "/", "none", "n/a", "na", "null", "nan", "no unit", "unitless", "sans unité", "无", "无单位")
+)
 _IN_SCALE = re.compile(
     r"\b(?:in|en|how many|combien de|expressed in|stated in)\s+(?:us |u\.s\. )?(?:usd |eur |\$ ?|€ ?|rmb |cny |dollars? )?(?:of )?"
     r"(thousands?|millions?|billions?|trillions?|milliers|milliards|k€|m€|md€|mn|bn)\b"
@@ -48,7 +51,9 @@ _SIGNED = re.compile(
 )
 
 
-_RATING = re.compile(r"\b(?:niveau|risque|risk|level|rating|score|note|échelle|scale|indicateur|indicator|s?rri|sri|catégorie|category|class)\b|等级|评级|评分")
+_RATING = re.compile(
+    r"\b(?:niveau|risque|risk|level|rating|score|note|échelle|scale|indicateur|indicator|s?rri|sri|catégorie|category|class)\b|等级|评级|评分"
+)
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,9 @@ def parse_unit(unit: str | None, language: str | None = None) -> Unit:
     while position < len(text):
         found, end = words.after(text, lower, position)
         if found is not BARE:
-            compatible = not (result.dimension and found.dimension) and not (result.scale != 1 and found.scale != 1)
+            compatible = not (result.dimension and found.dimension) and not (
+                result.scale != 1 and found.scale != 1
+            )
             result = result.joined(found) if compatible else result
         elif _PER.match(lower, position) and result is not BARE:
             break

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from fractions import Fraction
+from typing import NamedTuple
+
+from .signs import direction
+from .units import Unit
+from .vocabulary import words
 
 _IDEOGRAPHS = "\u2e80"
+_WINDOW = 60
+"""So many characters before a number are looked at."""
 
 
 class Role(IntEnum):
@@ -16,10 +24,21 @@ class Role(IntEnum):
     """What the answer is compared with, based on or not equal to."""
     YEAR = 2
     LABEL = 3
-    """List numbering, table 3, article 8, S&P 500, 10-year, 2nd."""
+    """A name that can be asked for: category 6, article 8, 2nd, 10-year."""
+    REFERENCE = 4
+    """A name that is never an answer: table 3, page 2, S&P 500, list numbering."""
 
 
-ASSERTS, ASIDE, LESS, MORE = "=", "?", "<", ">"
+class Surroundings(NamedTuple):
+    """What the words around a number say about it (see `Number`)."""
+
+    role: Role
+    asserted: bool
+    direction: int
+    bound: str
+
+
+ASSERTS, ASIDE, LESS, MORE, NEUTRAL = "=", "?", "<", ">", ""
 
 _PHRASES = {
     ASSERTS: "is|was|are|were|be|equals|equal|totals|totaled|totalled|reached|reaches|reach|gives|give|gave|yields|yield|makes|"
@@ -33,227 +52,112 @@ _PHRASES = {
     "during|every|each|per|par|top|first|last|next|previous|of the|of these|of all|±|+/-|dont|including",
     LESS: "less than|lower than|below|under|fewer than|<|moins de|inférieur à|inférieure à|inférieurs à|short of",
     MORE: "more than|greater than|above|exceeds|exceeding|exceeded|over|>|plus de|supérieur à|supérieure à|au-delà de|higher than",
-    "": "at most|up to|no more than|not more than|not exceed|not exceeding|maximum of|maximum|max|<=|≤|au plus|jusqu'à|"
+    NEUTRAL: "at most|up to|no more than|not more than|not exceed|not exceeding|maximum of|maximum|max|<=|≤|au plus|jusqu'à|"
     "at least|no less than|not less than|no fewer than|minimum of|minimum|min|>=|≥|au moins",
 }
 _TAGS = {phrase: tag for tag, phrases in _PHRASES.items() for phrase in phrases.split("|")}
 _ASSERTING_SIGNS = "=≈≅:→⇒∴"
-_CHINESE_TAGS = (
-    (("不超过", "至多", "最多", "至少", "不少于", "不低于", "不高于"), ""),
-    (("小于", "少于", "不到", "不足", "低于"), LESS),
-    (("超过", "大于", "多于", "超"), MORE),
-    (("高于", "而不是", "不是", "而非", "并非", "相比", "基于", "假设", "较", "比", "从", "由", "除以", "减去", "乘以"), ASIDE),
-    (("为", "是", "达", "达到", "等于", "得", "至", "到", "即", "应为", "共", "有"), ASSERTS),
-)  # fmt: skip
-_HEDGES = frozenset(
-    [
-        "about",
-        "around",
-        "roughly",
-        "approximately",
-        "approx",
-        "approx.",
-        "circa",
-        "ca.",
-        "c.",
-        "environ",
-        "~",
-        "a",
-        "an",
-        "the",
-        "some",
-        "only",
-        "just",
-        "nearly",
-        "almost",
-        "exactly",
-        "now",
-        "then",
-        "quelque",
-        "presque",
-        "près",
-        "d'environ",
-        "an",
-        "estimated",
-        "estimated",
-        "rated",
-    ]
+_CHINESE_PHRASES = {
+    NEUTRAL: "不超过|至多|最多|至少|不少于|不低于|不高于",
+    LESS: "小于|少于|不到|不足|低于",
+    MORE: "超过|大于|多于|超",
+    ASIDE: "高于|而不是|不是|而非|并非|相比|基于|假设|较|比|从|由|除以|减去|乘以",
+    ASSERTS: "为|是|达|达到|等于|得|至|到|即|应为|共|有",
+}
+_CHINESE_TAGS = tuple((tuple(phrases.split("|")), tag) for tag, phrases in _CHINESE_PHRASES.items())
+_HEDGES = words(
+    "about around roughly approximately approx approx. circa ca. c. environ ~ a an the some only just nearly almost"
+    " exactly now then quelque presque près d'environ estimated rated"
 )
 _CHINESE_HEDGES = ("大约", "约为", "约", "近", "大概", "仅", "将近")
 
 # A clause that begins so tells what a value is based on or compared with.
-_OPENERS = frozenset(
-    [
-        "using",
-        "based",
-        "given",
-        "assuming",
-        "with",
-        "compared",
-        "versus",
-        "vs",
-        "excluding",
-        "against",
-        "because",
-        "since",
-        "rather",
-        "instead",
-        "including",
-        "whereas",
-        "when",
-        "if",
-        "avec",
-        "contre",
-        "hors",
-        "dont",
-        "sachant",
-        "supposant",
-        "selon",
-        "where",
-        "computed",
-        "calculated",
-        "derived",
-        "from",
-        "after",
-    ]
+_OPENERS = words(
+    "using based given assuming with compared versus vs excluding against because since rather instead including whereas"
+    " when if avec contre hors dont sachant supposant selon where computed calculated derived from after"
 )
 _CLAUSE_BREAK = re.compile(r"[,;:(（，；：—]\s*|\s[-–]\s")
 
-_LABELS = frozenset(
-    [
-        "table",
-        "tables",
-        "figure",
-        "figures",
-        "fig",
-        "exhibit",
-        "exhibits",
-        "chart",
-        "charts",
-        "note",
-        "notes",
-        "page",
-        "pages",
-        "p",
-        "pp",
-        "step",
-        "steps",
-        "section",
-        "sections",
-        "article",
-        "articles",
-        "question",
-        "questions",
-        "case",
-        "option",
-        "item",
-        "items",
-        "chapter",
-        "eq",
-        "equation",
-        "line",
-        "row",
-        "column",
-        "tier",
-        "appendix",
-        "tableau",
-        "graphique",
-        "étape",
-        "annexe",
-        "version",
-        "no",
-        "n",
-        "n°",
-        "stoxx",
-        "cac",
-        "sbf",
-        "msci",
-        "nasdaq",
-        "ftse",
-        "russell",
-        "dax",
-        "nikkei",
-        "topix",
-        "csi",
-        "s&p",
-        "p&p",
-        "ibex",
-        "stage",
-        "phase",
-        "scenario",
-        "problem",
-        "exercise",
-        "ifrs",
-        "ias",
-        "rule",
-        "form",
-        "grade",
-        "sheet",
-        "panel",
-        "slide",
-        "fy",
-        "class",
-        "level",
-        "type",
-        "version",
-        "id",
-        "code",
-        "basel",
-        "solvency",
-        "footnote",
-        "box",
-        "part",
-    ]
+_LABELS = words(
+    "article articles case option item items tier version stage phase scenario rule form type id code"
+    " basel solvency ifrs ias"
 )
-_CHINESE_LABELS = (
-    "第",
-    "图",
-    "表",
-    "沪深",
-    "中证",
-    "上证",
-    "步骤",
-    "附注",
-    "题",
-    "例",
-    "创业板",
-    "科创",
-    "标普",
-    "纳斯达克",
+_REFERENCES = words(
+    "table tables figure figures fig exhibit exhibits chart charts note notes page pages p pp step steps section sections"
+    " question questions chapter eq equation line row column appendix tableau graphique étape annexe n n° no problem"
+    " exercise example exemple sheet panel slide footnote box part stoxx cac sbf msci nasdaq ftse russell dax nikkei topix"
+    " csi s&p p&p ibex"
 )
-_CHINESE_LABELS_AFTER = ("季度", "月份", "月", "号", "日", "位小数", "年期", "位")
+_CHINESE_LABELS_AFTER = ("季度", "月份", "月", "号", "日", "年期", "位")
+_CHINESE_REFERENCES = ("图", "表", "沪深", "中证", "上证", "步骤", "附注", "题", "例", "创业板", "科创", "标普", "纳斯达克")  # fmt: skip
 _ORDINAL = re.compile(r"(?:st|nd|rd|th|ère|er|re|e|è|ème|eme|ième|º|ª)(?![a-zà-ÿ])")
-_MARKER = re.compile(r"[.)、）](?=[ ]?\S)|:(?= )")
 _DECIMAL_PLACES = re.compile(
-    r"[ -](?:decimals?|decimal places?|dp|d\.p\.|digits|significant|sig|décimales?|chiffres après)\b|位小数"
+    r"[ -](?:decimals?|dp|d\.p\.|digits|significant|sig|décimales?|chiffres après)\b|位小数"
 )
+_MARKER = re.compile(r"[.)、）](?=[ ]?\S)|:(?= )")
+_LARGEST_MARKER = 50
 
 
-def words_before(left: str) -> list[str]:
+def surroundings(
+    text: str, lower: str, start: int, end: int, digits: str, value: Fraction, unit: Unit
+) -> Surroundings:
+    """What the words around a number say about it.
+
+    Args:
+        text: the text with plain blanks and digits.
+        lower: the same in lower case.
+        start: where the number begins, its sign, currency and bracket included.
+        end: where it ends, its unit included.
+        digits: its digits, "" for a number without.
+        value: its value as written.
+        unit: what stands beside it.
+    """
+    line = lower.rfind("\n", max(0, start - _WINDOW), start) + 1 or max(0, start - _WINDOW)
+    left, right = lower[line:start], lower[end : end + 24]
+    before = _words_before(left)
+    tag = _tag(before)
+    role = _name(text, left, before, right, end, value) if digits and unit.bare else None
+    if role is None:
+        if digits and unit.bare and _is_year(digits) and not left.endswith(("=", "= ")):
+            role = Role.YEAR
+        elif tag == ASIDE or (tag != ASSERTS and _in_aside_clause(left)):
+            role = Role.ASIDE
+        elif tag == MORE and before[-1] == "over" and unit.dimension in ("months", "days"):
+            role, tag = Role.ASIDE, NEUTRAL  # "over 5 years"
+        else:
+            role = Role.VALUE
+    bound = tag if tag in (LESS, MORE) else ""
+    return Surroundings(role, tag == ASSERTS, direction(before, right), bound)
+
+
+def _is_year(digits: str) -> bool:
+    return len(digits) == 4 and digits.isdigit() and "1900" <= digits <= "2100"
+
+
+def _words_before(left: str) -> list[str]:
     """The last words of the text before a number, hedges (`about`, `约`) and signs left out."""
     left = left.rstrip(" $€£¥(\"'[~")
     if left and left[-1] >= _IDEOGRAPHS:
         for hedge in _CHINESE_HEDGES:
             left = left.removesuffix(hedge)
-    words = left.rsplit(None, 6)[-6:]
-    while words and words[-1] in _HEDGES:
-        words.pop()
-    return words
+    before = left.rsplit(None, 6)[-6:]
+    while before and before[-1] in _HEDGES:
+        before.pop()
+    return before
 
 
-def tag_of(words: list[str]) -> str:
-    """What the words before a number say: it is asserted, an aside, or a limit; "" for nothing."""
-    if not words:
-        return ""
-    last = words[-1]
+def _tag(before: list[str]) -> str:
+    """What the words before a number say: it is asserted, an aside, or a limit."""
+    if not before:
+        return NEUTRAL
+    last = before[-1]
     for count in (3, 2, 1):
-        if len(words) >= count:
-            tag = _TAGS.get(last if count == 1 else " ".join(words[-count:]).lstrip("("))
+        if len(before) >= count:
+            tag = _TAGS.get(last if count == 1 else " ".join(before[-count:]).lstrip("("))
             if tag is not None:
-                if last == "at" and tag == ASIDE and len(words) > 1 and words[-2].endswith("ed"):
-                    return ASSERTS
-                return tag
-    if last == "of" and len(words) > 1 and (words[-2][-1].isdigit() or "out" in words[-5:]):
+                closed_at = last == "at" and tag == ASIDE and len(before) > 1 and before[-2].endswith("ed")
+                return ASSERTS if closed_at else tag
+    if last == "of" and len(before) > 1 and (before[-2][-1].isdigit() or "out" in before[-5:]):
         return ASIDE  # 5 of the 8 funds
     if last[-1] in _ASSERTING_SIGNS or last.endswith(("->", "=>")):
         return ASSERTS
@@ -263,45 +167,59 @@ def tag_of(words: list[str]) -> str:
         for endings, tag in _CHINESE_TAGS:
             if last.endswith(endings):
                 return tag
-    return ""
+    return NEUTRAL
 
 
-def in_aside_clause(left: str) -> bool:
-    """Whether the clause before a number begins like a side remark (`using ...`, `compared with ...`).
-
-    >>> in_aside_clause("it is 100, using a rate of "), in_aside_clause("using the table, it is ")
-    (True, False)
-    """
+def _in_aside_clause(left: str) -> bool:
+    """Whether the clause before a number begins like a side remark (`using ...`, `compared with ...`)."""
     begin = 0
     for match in _CLAUSE_BREAK.finditer(left):
         begin = match.end()
-    words = left[begin:].split(None, 1)
-    return bool(words) and words[0] in _OPENERS
+    first = left[begin:].split(None, 1)
+    return bool(first) and first[0] in _OPENERS
 
 
-def is_label(left: str, words: list[str], right: str) -> bool:
-    """Whether a bare whole number names a thing instead of counting or measuring."""
-    if right:
-        first = right[0]
-        if first.isalpha() and first < _IDEOGRAPHS:
-            return not (first == "x" and not right[1:2].isalnum())
-        if first == "-" and right[1:2].isalpha():
-            return True
-        if right.startswith(_CHINESE_LABELS_AFTER) or _DECIMAL_PLACES.match(right) or _ORDINAL.match(right):
-            return True
+def _name(text: str, left: str, before: list[str], right: str, end: int, value: Fraction) -> Role | None:
+    """The role of a bare number that names a thing instead of counting or measuring, else None."""
+    whole = value.denominator == 1
+    if right and whole:
+        role = _name_after(right)
+        if role is not None:
+            return role
+        if right[0] in ".)、）:" and _is_list_marker(text, left, right, end, abs(int(value))):
+            return Role.REFERENCE
     if not left:
-        return False
-    if left.endswith(_CHINESE_LABELS):
-        return True
-    if not words:
-        return False
-    return words[-1].rstrip("°.#").rpartition(".")[2].lstrip("(") in _LABELS
+        return None
+    if left.endswith(_CHINESE_REFERENCES):
+        return Role.REFERENCE
+    if left.endswith("第"):
+        return Role.LABEL
+    word = before[-1].rstrip("°.#").rpartition(".")[2].lstrip("(") if before else ""
+    if word in _REFERENCES:
+        return Role.REFERENCE
+    return Role.LABEL if whole and word in _LABELS else None
 
 
-def is_list_marker(before_on_line: str, right: str, value: int, rest: str, text: str) -> bool:
+def _name_after(right: str) -> Role | None:
+    first = right[0]
+    if first.isalpha() and first < _IDEOGRAPHS:
+        return None if first == "x" and not right[1:2].isalnum() else Role.LABEL
+    if _DECIMAL_PLACES.match(right):
+        return Role.REFERENCE
+    hyphened = first == "-" and right[1:2].isalpha()
+    if hyphened or right.startswith(_CHINESE_LABELS_AFTER) or _ORDINAL.match(right):
+        return Role.LABEL
+    return None
+
+
+def _is_list_marker(text: str, left: str, right: str, end: int, value: int) -> bool:
     """Whether a number at the start of a line numbers it (`1. 25%`, `(2) ...`)."""
-    if value > 50 or before_on_line.strip(" (（") or not _MARKER.match(right):
+    if left.strip(" (（") or value > _LARGEST_MARKER or not _MARKER.match(right):
         return False
-    if value == 1 or rest[:1] in "$€£¥-+" or rest[:1].isdigit():
+    stop = text.find("\n", end)
+    rest = text[end + 1 : stop if stop >= 0 else len(text)].strip()
+    if not rest:
+        return False
+    if value == 1 or rest[0] in "$€£¥-+" or rest[0].isdigit():
         return True
     return any(re.search(rf"(?:^|\n)[ (（]*{value + step}[.)、）:]", text) for step in (-1, 1))

@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
+from .vocabulary import words
+
 MINUS = frozenset("-−–—‐‑‒﹣")
 _IDEOGRAPHS = "\u2e80"
 _OPENS_VALUE = frozenset(":=≈~<>≤≥,;([{|/×*→⇒≅\"'+")
-_BEFORE_SIGN = frozenset(
-    [
-        "is",
-        "was",
-        "are",
-        "were",
-        "be",
-        "been",
-        "of",
-        "by",
-        "to",
-        "at",
-        "equals",
-        "equal",
-        "approximately",
-        "about",
-        "or",
-        "and",
-        "est",
-        "était",
-        "sont",
-        "de",
-        "à",
-        "environ",
-        "vaut",
-        "atteint",
-        "ou",
-        "et",
-        "négatif",
-        "negative",
-    ]
+_BEFORE_SIGN = words(
+    "is was are were be been of by to at equals equal approximately about or and est était sont de à "
+    "environ vaut atteint ou et négatif negative"
 )
 _NEGATIVE_WORDS = ("minus", "negative", "moins", "négatif", "négative", "负", "負", "负的")
 _NOT_NEGATIVE = ("au moins", "du moins", "le moins", "plus ou moins", "plus or minus")
@@ -43,143 +17,25 @@ _NOT_NEGATIVE = ("au moins", "du moins", "le moins", "plus ou moins", "plus or m
 _NEGATIVE = frozenset(("negative", "négatif", "négative"))
 _NEGATIVE_AFTER = (" (negative", " negative", ", negative", " (négati", " négati", "(负")
 
-_DOWN = frozenset(
-    [
-        "loss",
-        "losses",
-        "lost",
-        "decline",
-        "declined",
-        "declines",
-        "declining",
-        "decrease",
-        "decreased",
-        "decreases",
-        "decreasing",
-        "drop",
-        "dropped",
-        "drops",
-        "fell",
-        "fall",
-        "falls",
-        "fallen",
-        "falling",
-        "down",
-        "lower",
-        "reduction",
-        "reduced",
-        "shrank",
-        "shrunk",
-        "contracted",
-        "contraction",
-        "slid",
-        "sank",
-        "plunged",
-        "tumbled",
-        "slipped",
-        "deficit",
-        "shortfall",
-        "outflow",
-        "outflows",
-        "perte",
-        "pertes",
-        "perdu",
-        "baisse",
-        "baissé",
-        "recul",
-        "reculé",
-        "diminution",
-        "diminué",
-        "chute",
-        "chuté",
-        "déficit",
-        "contracté",
-        "repli",
-        "replié",
-        "cédé",
-        "perd",
-        "recule",
-        "diminue",
-    ]
+_DOWN = words(
+    "loss losses lost decline declined declines declining decrease decreased decreases decreasing drop "
+    "dropped drops fell fall falls fallen falling down lower reduction reduced shrank shrunk contracted "
+    "contraction slid sank plunged tumbled slipped deficit shortfall outflow outflows perte pertes perdu "
+    "baisse baissé recul reculé diminution diminué chute chuté déficit contracté repli replié cédé perd "
+    "recule diminue"
 )
-_UP = frozenset(
-    [
-        "gain",
-        "gained",
-        "gains",
-        "rise",
-        "rose",
-        "risen",
-        "rises",
-        "increase",
-        "increased",
-        "increases",
-        "grew",
-        "growth",
-        "grown",
-        "up",
-        "higher",
-        "climbed",
-        "jumped",
-        "surged",
-        "profit",
-        "profits",
-        "hausse",
-        "augmenté",
-        "augmentation",
-        "augmente",
-        "progressé",
-        "progression",
-        "gagné",
-        "bénéfice",
-        "croissance",
-        "accru",
-    ]
+_UP = words(
+    "gain gained gains rise rose risen rises increase increased increases grew growth grown up higher "
+    "climbed jumped surged profit profits hausse augmenté augmentation augmente progressé progression "
+    "gagné bénéfice croissance accru"
 )
-_DOWN_CHINESE = (
-    "下降",
-    "下跌",
-    "亏损",
-    "虧損",
-    "减少",
-    "減少",
-    "下滑",
-    "降低",
-    "缩减",
-    "回落",
-    "降幅",
-    "跌幅",
-    "净流出",
-    "跌",
-    "亏",
-)
+_DOWN_CHINESE = ("下降", "下跌", "亏损", "虧損", "减少", "減少", "下滑", "降低", "缩减", "回落", "降幅", "跌幅", "净流出", "跌", "亏")  # fmt: skip
 _UP_CHINESE = ("上升", "上涨", "增长", "增加", "盈利", "提高", "增幅", "涨幅", "涨", "升")
 # Words between a direction word and its number.
-_FILLER = frozenset(
-    [
-        "of",
-        "by",
-        "a",
-        "an",
-        "the",
-        "some",
-        "over",
-        "de",
-        "d'",
-        "à",
-        "was",
-        "is",
-        "were",
-        "to",
-        "reached",
-        "totaling",
-        "totalling",
-        "amounting",
-        "net",
-        "about",
-    ]
+_FILLER = words(
+    "of by a an the some over de d' à was is were to reached totaling totalling amounting net about"
 )
-_AFTER = frozenset(["de", "d'", "of", "in", "a", "the"])
+_AFTER = words("de d' of in a the")
 
 
 def minus_before(text: str, lower: str, start: int, bullets: bool = False) -> tuple[bool, int]:
@@ -236,17 +92,17 @@ def _negative_word(lower: str, position: int, start: int) -> tuple[bool, int]:
     return False, start
 
 
-def direction(words: list[str], right: str) -> int:
+def direction(before: list[str], right: str) -> int:
     """-1 or 1 where the words beside a number say that something fell or rose, else 0.
 
     Args:
-        words: the last words before the number.
+        before: the last words before the number.
         right: some text after it.
 
     >>> direction("a net loss of".split(), ""), direction(["rose", "by"], ""), direction([], " decrease"), direction(["is"], "")
     (-1, 1, -1, 0)
     """
-    for word in reversed(words[-5:]):
+    for word in reversed(before[-5:]):
         word = word.strip("(),:;'’")
         if word in _DOWN:
             return -1
@@ -254,10 +110,10 @@ def direction(words: list[str], right: str) -> int:
             return 1
         if word and word not in _FILLER:
             break
-    if _NEGATIVE.intersection(words[-5:]) or right.startswith(_NEGATIVE_AFTER):
+    if _NEGATIVE.intersection(before[-5:]) or right.startswith(_NEGATIVE_AFTER):
         return -1
-    if words and words[-1][-1] >= _IDEOGRAPHS:
-        tail = words[-1][-8:]
+    if before and before[-1][-1] >= _IDEOGRAPHS:
+        tail = before[-1][-8:]
         down = max(tail.rfind(word) for word in _DOWN_CHINESE)
         up = max(tail.rfind(word) for word in _UP_CHINESE)
         if down != up:
