@@ -223,13 +223,21 @@ class _Forest:
             levels[level].append(node)
         return levels
 
-    def children(self, node: int) -> list[int]:
-        """A node's children, last first."""
-        found, child = [], node - 1
-        while child >= self.first[node]:
-            found.append(child)
-            child = int(self.first[child]) - 1
-        return found
+    def below(self) -> Iterator[tuple[int, list[slice]]]:
+        """Each inner node, in order, with its children in stretches (of one, unless all are leaves)."""
+        first = self.first.tolist()
+        before = -1
+        for node in self.inner.tolist():
+            if before < first[node]:
+                stretches = [slice(start, min(start + 64, node)) for start in range(first[node], node, 64)]
+            else:
+                stretches = []
+                child = node - 1
+                while child >= first[node]:
+                    stretches.append(slice(child, child + 1))
+                    child = first[child] - 1
+            before = node
+            yield node, stretches
 
 
 def _leaf_savings(a: _Forest, b: _Forest, deadline: float) -> Floats:
@@ -247,15 +255,18 @@ def _leaf_savings(a: _Forest, b: _Forest, deadline: float) -> Floats:
         np.subtract(2.0, cdist(a.texts[rows], b.texts, **kwargs), out=block)
         block[labels1[rows, None] != labels2] = 1.0
     # A leaf keeps the best node of a subtree: the rest of the subtree is inserted or deleted.
-    inner1, inner2 = a.inner, b.inner
-    pairs = np.ix_(inner1, inner2)
-    between_inner = savings[pairs]
-    for node in inner2.tolist():
-        np.maximum(savings[:, node], savings[:, b.children(node)].max(axis=1), out=savings[:, node])
+    inner2 = b.inner
+    for node, below in b.below():
+        column = savings[:, node]
+        for part in below:
+            # Copied, because numpy is slow along short rows.
+            np.maximum(column, savings[:, part].T.copy().max(axis=0), out=column)
     _check(deadline)
-    for node in inner1.tolist():
-        np.maximum(savings[node], savings[a.children(node)].max(axis=0), out=savings[node])
-    savings[pairs] = between_inner
+    for node, below in a.below():
+        row = savings[node]
+        for part in below:
+            np.maximum(row, savings[part].max(axis=0), out=row)
+        row[inner2] = 1.0 + (labels2[inner2] == labels1[node])
     return savings
 
 

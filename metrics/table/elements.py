@@ -13,11 +13,13 @@ from lmms_eval_finance.metrics.table.trees import Node, TedsLimit
 MAX_CHARACTERS = 2_000_000
 """Longest text that is read at all."""
 MAX_NODES = 6_000
-"""Most nodes (sections, rows, cells) of a table; time and memory grow with the product of both."""
+"""Most elements of a table, those inside cells included; time and memory grow with the product of both."""
 MAX_TOKENS = 300_000
 """Most tokens (characters, opening and closing tags) in the cells of a table."""
 MAX_DEPTH = 256
-"""Deepest nesting of elements within a table."""
+"""Deepest nesting of elements; also what keeps the parser's time linear."""
+
+_PIECE = 1 << 15  # bytes
 
 
 class TagCodes:
@@ -71,14 +73,13 @@ class Tables:
 
     Attributes:
         roots: the trees of all tables that do not stand in one another.
-        nodes: how many nodes there are below the roots.
-        inside: how many elements there are inside their cells.
+        size: how many elements there are below the roots, those inside cells included.
         headed: whether the document has a head.
     """
 
     def __init__(self, dialect: Dialect, codes: TagCodes, *, structure_only: bool) -> None:
         self.roots: list[Node] = []
-        self.nodes = self.inside = 0
+        self.size = 0
         self.headed = False
         self._dialect = dialect
         self._codes = codes
@@ -88,7 +89,7 @@ class Tables:
         self._open: list[Node] = []  # nodes of the open elements in a table
         self._depth = 0  # of open elements in a cell, the cell included; 0 outside
         self._content: list[str] = []  # tokens of the open cell
-        self._tokens = 0  # so far in all cells
+        self._tokens = 0  # in all closed cells
         self._muted = False
 
     @classmethod
@@ -100,16 +101,23 @@ class Tables:
         """
         tables = cls(dialect, codes, structure_only=structure_only)
         parser = etree.HTMLParser(target=tables, encoding="utf-8", huge_tree=True)
-        etree.fromstring(document.encode(errors="replace"), parser=parser)
+        source = document.encode(errors="replace")
+        try:
+            # In pieces: the parser goes on to the end of one after a cap has been passed.
+            for start in range(0, len(source), _PIECE):
+                parser.feed(source[start : start + _PIECE])
+            parser.close()
+        except etree.XMLSyntaxError:  # there is no element at all
+            pass
         return tables
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """An element begins (called by the parser, as are the methods that follow)."""
         if self._depth:
+            self._count()
             self._depth += 1
-            self.inside += 1
             self._muted = False
-            self._token(self._codes[f"<{tag}>"])
+            self._content.append(self._codes[f"<{tag}>"])
         elif self._open:
             self._open.append(self._node(tag, attributes))
         elif tag == "table" and self._counts():
@@ -119,20 +127,18 @@ class Tables:
             self._outermost += not self._outside
             self._outside.append(tag)
             self.headed |= self._outside == ["html", "head"] and self._outermost == 1
-        if self._depth + len(self._open) > MAX_DEPTH:
+        if self._depth + len(self._open) + len(self._outside) > MAX_DEPTH:
             raise TedsLimit(f"elements nested more than {MAX_DEPTH} deep")
 
     def _counts(self) -> bool:
         if self._dialect.path is None:
             return True
-        return not self.roots and self._outermost == 1 and self._dialect.path == tuple(self._outside)
+        return not self.roots and self._outermost == 1 and self._outside == [*self._dialect.path]
 
     def _node(self, tag: str, attributes: Mapping[str, str]) -> Node:
         if tag in self._dialect.transparent:
             return self._open[-1]
-        self.nodes += 1
-        if self.nodes > MAX_NODES:
-            raise TedsLimit(f"a table of more than {MAX_NODES:,} nodes")
+        self._count()
         if tag in self._dialect.cells:
             node = Node(("td", self._span("colspan", attributes), self._span("rowspan", attributes)))
             self._depth = 1
@@ -140,6 +146,11 @@ class Tables:
             node = Node(tag)
         self._open[-1].children.append(node)
         return node
+
+    def _count(self) -> None:
+        self.size += 1
+        if self.size > MAX_NODES:
+            raise TedsLimit(f"a table of more than {MAX_NODES:,} elements")
 
     def _span(self, name: str, attributes: Mapping[str, str]) -> int:
         value = attributes.get(name)
@@ -150,29 +161,34 @@ class Tables:
         if self._depth > 1:
             self._depth -= 1
             if tag not in self._dialect.no_end:
-                self._token(self._codes[f"</{tag}>"])
+                self._content.append(self._codes[f"</{tag}>"])
             self._muted = tag in self._dialect.no_tail
         elif self._open:
-            cell = self._open.pop()
+            node = self._open.pop()
             if self._depth:
-                self._depth = 0
-                if not self._structure_only:
-                    cell.text = self._dialect.content("".join(self._content))
-                self._content.clear()
-                self._muted = False
+                self._close_cell(node)
         elif self._outside:
             self._outside.pop()
+
+    def _close_cell(self, cell: Node) -> None:
+        content = "".join(self._content)
+        self._content.clear()
+        self._depth = 0
+        self._muted = False
+        if not self._structure_only:
+            self._weigh(len(content))
+            cell.text = self._dialect.content(content)
+            self._weigh(len(cell.text) - len(content))  # some characters come apart into eighteen
+
+    def _weigh(self, tokens: int) -> None:
+        self._tokens += tokens
+        if self._tokens > MAX_TOKENS:
+            raise TedsLimit(f"more than {MAX_TOKENS:,} characters in the cells of a table")
 
     def data(self, text: str) -> None:
         """Text between tags."""
         if self._depth and not self._muted:
-            self._token(text)
-
-    def _token(self, text: str) -> None:
-        self._tokens += len(text)
-        if self._tokens > MAX_TOKENS:
-            raise TedsLimit(f"more than {MAX_TOKENS:,} characters in the cells of a table")
-        self._content.append(text)
+            self._content.append(text)
 
     def close(self) -> None:
         """The document ends."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, islice
+
+from lmms_eval_finance.metrics.table.elements import MAX_NODES
 
 _PIPE = re.compile(r"(?<!\\)\|")
 _BOLD = re.compile(r"\*\*([^*]+)\*\*|__([^_]+)__")
@@ -23,7 +25,8 @@ def to_html(text: str) -> str:
     ''
     """
     runs = groupby(map(str.strip, text.splitlines()), key=lambda line: "|" in line)
-    return "".join(_table(list(lines)) for piped, lines in runs if piped)
+    # Every line is a node, so what would be over the cap need not be read to its end.
+    return "".join(_table(list(islice(lines, MAX_NODES + 2))) for piped, lines in runs if piped)
 
 
 def _table(lines: list[str]) -> str:

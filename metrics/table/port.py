@@ -34,7 +34,7 @@ def read_table(text: str, codes: TagCodes, *, structure_only: bool = False) -> T
     # What neither starts as a document nor has a head is a fragment to lxml.html: its body goes.
     if not tables.roots or not (tables.headed or _DOCUMENT.match(wrapped)):
         return None
-    return Table(tables.roots[0], tables.nodes + tables.inside)
+    return Table(tables.roots[0], tables.size)
 
 
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*>")

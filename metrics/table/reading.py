@@ -63,7 +63,7 @@ def _merged(tables: Tables) -> Table | None:
         return None
     root, *others = tables.roots
     dissolved = sum(_append(root.children, other.children) for other in others)
-    return Table(root, tables.nodes + tables.inside - dissolved)
+    return Table(root, tables.size - dissolved)
 
 
 def _append(rows: list[Node], more: list[Node]) -> int:
@@ -90,7 +90,9 @@ _BESIDE_TAG = re.compile(" ?([\ud800-\udfff]) ?")
 
 def _content(tokens: str) -> str:
     if not tokens.isascii():
-        tokens = unicodedata.normalize("NFKC", tokens)
+        # In pieces: the time that combining marks take is quadratic in their number.
+        pieces = (tokens[start : start + 1_000] for start in range(0, len(tokens), 1_000))
+        tokens = "".join(unicodedata.normalize("NFKC", piece) for piece in pieces)
     return _BESIDE_TAG.sub(r"\1", " ".join(tokens.split()))
 
 

@@ -28,14 +28,25 @@ class Node:
 
     Attributes:
         label: renaming between unequal labels costs 1.
-        text: content, one character a token; between equal labels renaming costs the Levenshtein
-            distance over the greater length.
+        text: content of a leaf, one character a token; between equal labels renaming costs the
+            Levenshtein distance over the greater length.
         children: in document order.
     """
 
     label: Hashable
     text: str = ""
     children: list[Node] = field(default_factory=list)
+
+    def count(self) -> int:
+        """Number of nodes, this one and all below it.
+
+        >>> Node("tr", children=[Node("td"), Node("td")]).count()
+        3
+        """
+        nodes = [self]
+        for node in nodes:
+            nodes += node.children
+        return len(nodes)
 
 
 @dataclass(frozen=True, slots=True)
