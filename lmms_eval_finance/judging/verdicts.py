@@ -36,7 +36,7 @@ _YES, _NO = "yes|oui|true|vrai|是的|是", "no|non|false|faux|否|不是"
 _NOT = r"(?:not|isn't|pas|non|不|不是|没有|并非)\s*"
 _WORD = (
     rf"(?P<neg>{_NOT})?(?:(?P<right>{_RIGHT_EN}|{_RIGHT_FR}|{_RIGHT_ZH}|{_YES})"
-    rf"|(?P<wrong>{_WRONG_EN}|{_WRONG_FR}|{_WRONG_ZH}|{_NO}))(?![a-zà-ÿ])"
+    rf"|(?P<wrong>{_WRONG_EN}|{_WRONG_FR}|{_WRONG_ZH}|{_NO}))(?![a-zà-ÿ率性值度])"
 )
 _OPENING = r"(?:[a-c]|overall|finally|so|thus|hence|therefore|donc|综上所述|综上|因此|所以)"
 _PLACED = re.compile(rf"\W*(?:{_OPENING}\W+)?{_WORD}(?=\W|$)(?P<rest>.*)", re.DOTALL)
@@ -62,6 +62,12 @@ _BOTH = re.compile(
     rf"\b(?:{_RIGHT_EN}|{_RIGHT_FR}|yes|oui|true|vrai)[\"'\])]*\s*(?:/|\||\bor\b|\bou\b)\s*[\"'\[(]*"
     rf"(?:not |in)?(?:{_WRONG_EN}|{_WRONG_FR}|{_RIGHT_EN}|no|non|false)\b"
     rf"|(?:正确|对)\s*(?:/|或|还是)\s*(?:错误|不正确|错)"
+)
+# A message of the service instead of a reply; a judge's own words are not that short with such terms in them.
+_SHORT_FAULT = 300
+_FAULT = re.compile(
+    r"\b(?:timed? ?out|rate limit|too many requests|internal server error|service unavailable|bad gateway|api key|status code"
+    r"|connection (?:error|reset|refused)|quota exceeded|http error)\b|超时|请求失败|服务不可用|délai dépassé"
 )
 _SIGNS = str.maketrans(dict.fromkeys("✅✔☑👍", " correct ") | dict.fromkeys("❌✗✘✖👎", " incorrect "))
 _TAGS = re.compile(r"</?[a-z_]{1,20}>")
@@ -94,6 +100,8 @@ def parse_verdict(text: str) -> bool | None:
     plain = _BOTH.sub("", _plain(text))
     if plain.strip(" .()") in ("0", "1", "0.0", "1.0"):
         return plain.strip(" ()")[0] == "1"
+    if len(plain) < _SHORT_FAULT and _FAULT.search(plain):
+        return None
     lines = [line for line in map(str.strip, plain.split("\n")) if line]
     for reader in (_from_labels, _from_placed_words, _from_prose):
         verdict = reader(lines)
@@ -110,13 +118,13 @@ def _plain(text: str) -> str:
 # -- 1. fields ------------------------------------------------------------------------
 
 _FIELD = re.compile(
-    r"""["']([^"'{}\n]{1,40})["']\s*:\s*
+    r"""(?:["']([^"'{}\n]{1,40})["']|(?<=[{,\s])([a-zA-Z_]{2,30}))\s*:\s*
     (?:"((?:[^"\\]|\\.){0,2000})"|'((?:[^'\\]|\\.){0,2000})'|(true|false|null|none|-?\d+(?:\.\d+)?)\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _VERDICT_KEYS = re.compile(
     r"(?:final)?(?:verdict|judge?ment|decision|evaluation|assessment|conclusion|result|label|grade|rating|score)"
-    r"|(?:is|answer)?(?:correct|right|accurate|equivalent|match|acceptable)|correctness|matches|equal|pass|passed|accepted"
+    r"|(?:is|the|answer|response)*(?:correct|right|accurate|equivalent|match|acceptable)|correctness|matches|equal|pass|passed|accepted"
     r"|jugement|évaluation|décision|résultat|correcte|exacte?|判断|判定|结论|结果|(?:是否)?(?:正确|一致)|评分|得分"
 )
 _WRONG_KEYS = re.compile(r"(?:is|answer)?(?:incorrect|wrong)|inexacte?|错误")
@@ -128,11 +136,12 @@ def _from_fields(text: str) -> tuple[bool, bool | None]:
         return False, None
     found: dict[str, bool] = {}
     for match in _FIELD.finditer(text):
-        key = re.sub(r"[\W_]", "", match[1]).lower()
+        name, double, single, bare = match[1] or match[2], match[3], match[4], match[5]
+        key = re.sub(r"[\W_]", "", name).lower()
         wrong_key = _WRONG_KEYS.fullmatch(key) is not None
         if not wrong_key and _VERDICT_KEYS.fullmatch(key) is None:
             continue
-        value = match[2] if match[2] is not None else match[3] if match[3] is not None else match[4]
+        value = double if double is not None else single if single is not None else bare
         verdict = _field_value(value)
         if verdict is not None:
             found[key] = verdict != wrong_key
@@ -202,6 +211,8 @@ def _placed(text: str) -> bool | None:
     match = _PLACED.match(text.strip())
     if match is None or (re.match(r" ?[\w%/('\"]", match["rest"]) and not _goes_on(match["rest"])):
         return None
+    if match["rest"].lstrip().startswith("?"):
+        return None
     verdict = (match["right"] is not None) != (match["neg"] is not None)
     other = _PLACED.fullmatch(match["rest"].strip())
     if other is not None and not other["rest"].strip(" .!。"):
@@ -238,7 +249,7 @@ _CLAUSE = re.compile(
     r"|car|puisque)\b|但是|但|然而|不过|因此|所以|故而|因为|由于)"
 )
 _IGNORED = re.compile(
-    r"\b(?:could|might|may|if|unless|should(?! be \w+ed)|whether|cannot determine|unclear|unable|unsure|determine|reply with"
+    r"\b(?:could|might|may|if|unless|should(?! be \w+ed)|whether|cannot determine|unclear|unable|unsure|possibly|perhaps|maybe|peut-être|determine|reply with"
     r"|answer with|respond with|answer(?:ed)? either|at first|serait|pourrait|si|déterminer|à première vue|although"
     r"|though|while|even|despite|bien que|quoique|même si)\b"
     r"|\bwould(?! (?:be \w+ed|mark|judge|rate|say|call|consider|grade|deem|conclude|classify))"
@@ -252,19 +263,21 @@ _AFTER = (
     r"(?=\W*$|\W*\s(?:because|as|since|for|with|in|due|to|and|given|at|by|on|under|according|overall|when|here|too"
     r"|also|enough|per|within|even|mais|et|car|selon|avec|pour|dans|à|par|au)\b)"
 )
-_ANSWER_NOUN = r"(?:answer|response|result|réponse|résultat|choice|option|value)"
-_GIVES = r"(?:is|was|gives?|gave|give|provides?|provided|provide|chose|chooses?|selected|selects?|reach(?:es|ed)?|est|c'est|donne|donné)"
+_ANSWER_NOUN = r"(?:answer|response|result|réponse|résultat)"
+_IS = r"(?:is|was|est|c'est)"
+_GIVES = r"(?:gives?|gave|provides?|provided?|chose|chooses?|selected|selects?|reach(?:es|ed)?|donne|donné)"
 _CLAIM = re.compile(
     rf"\b(?P<right>(?:{_RIGHT_EN}|{_RIGHT_FR}){_AFTER}"
     rf"|(?:answer\w*|respond\w*)(?: the question)? correctly|correctly (?:answer|respond)\w*|répond\w* correctement"
-    rf"|match(?:es|ed)?|agrees?|consistent|identical|equivalent|équivalente?s?|correspond(?:s|ent)?|equals?|same as)\b"
+    rf"|match(?:es|ed)?|agrees?|consistent|identical|equivalent|équivalente?s?|conformes?|correspond(?:s|ent)?|equals?|same as)\b"
     rf"|\b(?P<wrong>(?:{_WRONG_EN}|{_WRONG_FR}){_AFTER}|(?:answer\w*|respond\w*) (?:incorrectly|wrongly)"
     rf"|inconsistent|differs?|differed|diffère|has the (?:wrong|incorrect)|different|différente?s?|contradicts?|contredit|disagrees?|mismatch(?:es)?)\b"
-    rf"|\b{_GIVES}(?P<not> not| pas)? (?:(?:the|a|an|la|le|une?) )?(?:(?P<right_noun>correct|right|bonne|bon)"
-    rf"|(?P<wrong_noun>incorrect|wrong|mauvaise?)) {_ANSWER_NOUN}\b"
+    rf"|\b(?:{_IS}(?P<not> not| pas)?|(?P<gives>{_GIVES})) (?:(?:the|a|an|la|le|une?) )?"
+    rf"(?:(?P<right_noun>correct|right|bonne|bon)|(?P<wrong_noun>incorrect|wrong|mauvaise?)) "
+    rf"(?:{_ANSWER_NOUN}|(?(gives)(?:choice|option|value)|(?!)))\b"
     rf"|^\W*(?:(?P<right_bare>bonne|correct|right)|(?P<wrong_bare>mauvaise|incorrect|wrong)) {_ANSWER_NOUN}\W*$"
     r"|^\W*(?:the|an?) (?P<wrong_trait>wrong|incorrect) \w+\W*$"
-    rf"|(?P<right_zh>正确|正確|准确|无误|一致|相符|吻合|等价|相同|(?<=答)对|对的)|(?P<wrong_zh>错误|錯誤|有误|不符|错的|不同|(?<=答)错)"
+    rf"|(?P<right_zh>(?:正确|正確)(?![率性值])|准确|无误|一致|相符|吻合|等价|相同|(?<=答)对|(?<=不)对|对的)|(?P<wrong_zh>错误|錯誤|有误|不符|错的|不同|(?<=答)错)"
 )
 _RIGHT_GROUPS = tuple(name for name in _CLAIM.groupindex if name.startswith("right"))
 _GOLD_ZH = re.compile(r"(?:正确|标准|参考)的?(?:答案|选项|值|结果|数值)(?=是|为|应|:|=)")
