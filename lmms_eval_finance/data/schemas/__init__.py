@@ -18,7 +18,7 @@ Kind = Literal[
 ]
 Row = Mapping[str, Any]
 
-BENCHMARKS = ("famma", "finmme", "mfe")
+BENCHMARKS = ("famma", "finmme", "mfe", "cfmme")
 
 MAX_FAULTS = 20
 """So many faults of schema are collected before validation stops."""
