@@ -1,8 +1,7 @@
 """The engine "tex": all formulas in one sandboxed run of pdflatex, glyph boxes read from the PDF.
 
 For comparing with the reference implementation, which typesets with TeX; it needs
-pdflatex with amsmath (and the CJK package with its gkai font for Chinese) and the
-extra ``tex``. The run has no shell escape, reads and writes nothing outside its scratch
+pdflatex with amsmath (and the CJK package with its gkai font for Chinese). The run has no shell escape, reads and writes nothing outside its scratch
 folder and the TeX installation, and is bounded in time; sources that program TeX are
 not let in. Formulas stand each on a page of its own size, so none is clipped.
 """
@@ -36,13 +35,12 @@ TIME_LIMIT = 20.0
 """Seconds of one run, to which each formula adds a twentieth."""
 _FORMULAS_A_RUN = 400
 _EM = 12 * 72 / 72.27  # of a 12 pt document, in PDF points
-_MARGIN = 10 * 72 / 72.27
 
 # Whatever defines, loops, or could reach files, other formulas or the run itself, and the ways to spell it.
 _FORBIDDEN = re.compile(
     r"\^\^|\\(?:csname|[egx]?def(?![a-z])|(?:future)?let(?![a-z])|(?:re)?new|provide|Declare|global|(?:cat|lc|uc)code"
     r"|(?:end)?input|include|open(?:in|out)|read(?:line)?(?![a-z])|write|immediate|special|shipout|pdf|stop(?![a-z])"
-    r"|end\s*\{?\s*document|dump|(?:batch|scroll|nonstop|errorstop)mode|loop|every|output|after|expandafter"
+    r"|end\s*\{?\s*document|dump|(?:batch|scroll|nonstop|errorstop)mode|loop(?![a-z])|every|output|after|expandafter"
     r"|scantokens|message|typeout|errmessage|show|trac|verb|begin\s*\{\s*verbatim|makeat|usepackage"
     r"|documentclass|Require|NewDocument|lowercase|uppercase|string(?![a-z])|(?:endline|escape|newline)char"
     r"|par(?![a-z])|page(?![a-z])|jobname|font(?![a-z]))"
@@ -93,9 +91,9 @@ _PREAMBLE = r"""\documentclass[12pt]{article}
   \pdfpagewidth=\dimexpr\wd0+20pt\relax \pdfpageheight=\dimexpr\ht0+\dp0+20pt\relax
   \shipout\vbox{\kern10pt\moveright10pt\box0}\setbox0\vbox{x\par}}
 \begin{document}
-\csname CJK\endcsname{UTF8}{gkai}
+\ifdefined\CJK\begin{CJK}{UTF8}{gkai}\fi
 %s
-\csname endCJK\endcsname
+\ifdefined\CJK\end{CJK}\fi
 \end{document}
 """
 _ACCENTS = {
@@ -133,9 +131,8 @@ def layouts(sources: Sequence[str]) -> list[Layout]:
     """The layout of each cleaned source, in order.
 
     Raises:
-        EngineError: pdflatex or pypdfium2 is not installed.
+        EngineError: pdflatex is not installed.
     """
-    _pdfium()
     _pdflatex()
     found: dict[int, Layout] = {}
     pages: dict[int, str] = {}
@@ -224,6 +221,7 @@ def _typeset(pages: Sequence[str]) -> bytes | None:
             "openin_any": "p",
             "openout_any": "p",
             "shell_escape": "f",
+            **dict.fromkeys(("MKTEXPK", "MKTEXTFM", "MKTEXMF", "MKTEXFMT"), "0"),
         }
         subprocess.run(
             [_pdflatex(), "-no-shell-escape", "-interaction=batchmode", "formulas.tex"],
@@ -240,10 +238,14 @@ def _typeset(pages: Sequence[str]) -> bytes | None:
 
 
 def _read(pdf: bytes, expected: int) -> list[Layout] | None:
-    """The layouts of all pages; None where their number is not the formulas'."""
-    pdfium = _pdfium()
+    """The layouts of all pages; None where the file is broken or their number is not the formulas'."""
+    import pypdfium2
+
     with _PDFIUM:
-        document = pdfium.PdfDocument(pdf)
+        try:
+            document = pypdfium2.PdfDocument(pdf)
+        except pypdfium2.PdfiumError:
+            return None
         try:
             if len(document) != expected:
                 return None
@@ -354,13 +356,3 @@ def _pdflatex() -> str:
             " the engine 'mathjax' needs no TeX"
         )
     return found
-
-
-def _pdfium() -> Any:
-    try:
-        import pypdfium2
-    except ImportError as error:
-        raise EngineError(
-            "the engine 'tex' needs the extra 'tex': pip install 'lmms-eval-finance[tex]'"
-        ) from error
-    return pypdfium2

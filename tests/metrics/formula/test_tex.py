@@ -101,6 +101,24 @@ def test_broken_and_hostile_sources_cost_only_themselves(tmp_path: Path) -> None
 
 
 @needs_tex
+def test_tex_itself_is_kept_from_files_and_shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tex, "_problem", lambda source: None)  # whatever would get past the list
+    secret, written = tmp_path / "secret.tex", tmp_path / "written"
+    secret.write_text("stolen", encoding="utf-8")
+    layouts = tex.layouts(
+        [
+            rf"\input{{{secret}}}y",
+            rf"\newread\r\openin\r={secret} \read\r to\x \x",
+            rf"\immediate\write18{{touch {written}}}z",
+            rf"\newwrite\w\immediate\openout\w={written} z",
+        ]
+    )
+    printed = ["".join(glyph.char for glyph in layout.glyphs) for layout in layouts]
+    assert "stolen" not in "".join(printed)
+    assert not written.exists()
+
+
+@needs_tex
 def test_a_run_that_loses_a_page_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
     # `\stop` ends the run; here it slips through.
     monkeypatch.setattr(tex, "_problem", lambda source: None)
