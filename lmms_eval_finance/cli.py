@@ -38,10 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if verb == chosen:
             command = importlib.import_module(f"lmms_eval_finance.commands.{verb}")
             command.configure(sub)
-            sub.set_defaults(run=command.run)
+            sub.set_defaults(command=command)
     args = parser.parse_args(argv)
     try:
-        return int(args.run(args))
+        return int(args.command.run(args))
     except SettingError as error:
         print(f"lmms-eval-finance {args.verb}: {error}", file=sys.stderr)
         return 2

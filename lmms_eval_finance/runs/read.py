@@ -157,7 +157,8 @@ def _records_of(line: bytes) -> Iterator[Record]:
     if not isinstance(sample, dict):
         raise ValueError("not a JSON object")
     for value in sample.values():
-        found = [value] if _is_record(value) else value
+        # Several scored items of one doc stand under "items".
+        found = [value] if _is_record(value) else value.get("items") if isinstance(value, dict) else value
         if isinstance(found, list) and found and all(_is_record(entry) for entry in found):
             for entry in found:
                 if not isinstance(entry["id"], str) or not isinstance(entry["details"], dict):
