@@ -323,7 +323,7 @@
         return;
       }
       if (own && (node.kind === "msqrt" || node.kind === "mroot")) {
-        root_(element, inner, wrapper, path);
+        radical(element, inner, wrapper, path);
         return;
       }
       if (own && node.kind === "menclose") {
@@ -363,7 +363,7 @@
     }
 
     // The radical sign with its bar is one glyph.
-    function root_(element, inner, wrapper, path) {
+    function radical(element, inner, wrapper, path) {
       const surd = wrapper.childNodes[wrapper.surd];
       const boxes = [];
       for (const child of adaptor.childNodes(element)) {

@@ -263,7 +263,7 @@ def test_white_space_and_braces_do_not_matter(gold: str, pred: str, variant: Var
     assert cdm(gold, f"\n{braced} ", variant=variant) == cdm(gold, pred, variant=variant)
 
 
-@lightly
+@settings(deadline=None, max_examples=15)
 @given(st.lists(st.tuples(formulas, formulas), max_size=6), st.randoms(use_true_random=False), variants)
 def test_a_batch_is_its_items_in_any_order(
     pairs: list[tuple[str, str]], generator: random.Random, variant: Variant
