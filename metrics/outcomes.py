@@ -9,6 +9,15 @@ from __future__ import annotations
 
 from enum import Enum
 
+from lmms_eval_finance.metrics.replies import (
+    cut_before_answer,
+    declines,
+    infrastructure_error,
+    is_cut,
+    is_refusal,
+    says_something,
+)
+
 
 class Outcome(str, Enum):
     """What became of one item; the value is what stands in sample files."""
@@ -38,15 +47,38 @@ class Outcome(str, Enum):
 def without_answer(text: str) -> Outcome | None:
     """The outcome of a reply that says nothing at all, whoever reads it: empty, refused or cut off; else None.
 
-    Tasks call this before a judge, so it must be sure: a reply that also states an answer is None.
+    Tasks call this before a judge, so it must be sure: a reply that also states an answer is
+    None (`metrics.replies` says what counts as refused and as cut off). An error message
+    that some layer wrote in place of a reply is EMPTY, since the model said nothing;
+    `replies.infrastructure_error` tells such items apart.
+
+    >>> without_answer("I'm sorry, but I can't read this chart."), without_answer("I cannot be exact, but about 5%.")
+    (<Outcome.REFUSED: 'refused'>, None)
+    >>> without_answer("<think>First, the revenue"), without_answer("<think></think> ")
+    (<Outcome.TRUNCATED: 'truncated'>, <Outcome.EMPTY: 'empty'>)
     """
-    return Outcome.EMPTY if not text.strip() else None
+    if not isinstance(text, str) or infrastructure_error(text):
+        return Outcome.EMPTY
+    if cut_before_answer(text):
+        return Outcome.TRUNCATED
+    if not says_something(text):
+        return Outcome.EMPTY
+    return Outcome.REFUSED if is_refusal(text) else None
 
 
 def of_unreadable(text: str) -> Outcome:
     """The outcome of a reply that no reader got an answer from.
 
+    Weaker signs than in `without_answer` are enough here: any clause that declines, any
+    sign of having been cut off.
+
     >>> of_unreadable(" "), of_unreadable("It depends.")
     (<Outcome.EMPTY: 'empty'>, <Outcome.UNREADABLE: 'unreadable'>)
+    >>> of_unreadable("The image shows two bars. I cannot tell which is meant.")
+    <Outcome.REFUSED: 'refused'>
     """
-    return without_answer(text) or Outcome.UNREADABLE
+    if outcome := without_answer(text):
+        return outcome
+    if is_cut(text):
+        return Outcome.TRUNCATED
+    return Outcome.REFUSED if declines(text) else Outcome.UNREADABLE
