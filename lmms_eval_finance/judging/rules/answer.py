@@ -58,9 +58,9 @@ def tidy_gold(gold: object) -> str:
     >>> tidy_gold(2013.0), tidy_gold(0.0241), tidy_gold(" 5,00 %\\n"), tidy_gold("A : le fonds")
     ('2013', '0.0241', '5,00 %', 'le fonds')
     """
-    if isinstance(gold, bool):
-        return str(gold)
+    if gold is None or gold != gold:  # NaN, an empty cell
+        return ""
     if isinstance(gold, float):
-        return str(int(gold)) if gold == int(gold) and abs(gold) < 1e15 else format(gold, ".12g")
+        gold = format(gold, ".12g")
     text = re.sub(r"^A ?: (?=\S)", "", normalise_text(str(gold)[:MAX_LENGTH]))
     return text.upper() if re.fullmatch(r"\W*[a-z]\W*", text) else text

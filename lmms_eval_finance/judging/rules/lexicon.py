@@ -50,7 +50,8 @@ SPELLED = _table(
 """Number word -> its digits; "one", "un" and "neuf" are left out: they are other words as well."""
 
 KINDS = [
-    word_set("usd eur gbp jpy cny chf hkd dollar"),
+    word_set("usd eur gbp jpy cny chf hkd"),
+    word_set("dollar eur gbp jpy cny chf"),
     word_set("daily weekly monthly quarterly semiannual annual"),
     word_set("capitalisation distribution"),
     word_set("sicav fcp fia"),

@@ -22,7 +22,14 @@ from lmms_eval_finance.judging.rules.items import is_enumeration, joins_others, 
 from lmms_eval_finance.judging.rules.lexicon import KINDS, SIDE_OF, word_set
 from lmms_eval_finance.judging.rules.names import BRACKETS, cuts_name, is_name, is_named, lengthens_name
 from lmms_eval_finance.judging.rules.polarity import states_absence
-from lmms_eval_finance.judging.rules.words import content_words, fold, missing_words, opposed, words
+from lmms_eval_finance.judging.rules.words import (
+    content_words,
+    fold,
+    missing_words,
+    one_sided,
+    opposed,
+    words,
+)
 
 __all__ = ["compare_phrases"]
 
@@ -242,6 +249,8 @@ def _shortened(pair: _Pair) -> Finding:
         return Finding(True, "the gold's direction")
     if pair.flipped:
         return Finding(None, "one side negates")
+    if any(token in SIDE_OF for token in lacking) or one_sided(pair.folded_gold, pair.folded_answer):
+        return Finding(None, "one of the gold's directions is left out")
     run = _run(words(pair.folded_gold), words(pair.folded_answer))
     if run is None:
         if any(is_named(token, pair.gold) for token in lacking):
@@ -312,17 +321,20 @@ def _replaced(pair: _Pair) -> Finding:
 
 
 def _tells_apart(pair: _Pair) -> bool:
-    """Whether names, labels or figures are among the differing words: common nouns can be synonyms."""
-    return (
-        any(
-            _LABEL.fullmatch(token)
-            or token[0].isdigit()
-            or (is_named(token, " " + text) and token.upper() in text)
-            for tokens, text in ((pair.lacking, pair.gold), (pair.added, pair.answer))
-            for token in tokens
-        )
-        or is_name(pair.gold)
-        or is_name(pair.answer)
+    """Whether names, labels or figures are among the differing words: common nouns can be synonyms.
+
+    Common words beside an acronym may be what it stands for, so there the answer must have a name.
+    """
+    gold = is_name(pair.gold) or _has_signs(pair.lacking, pair.gold)
+    answer = is_name(pair.answer) or _has_signs(pair.added, pair.answer)
+    return answer or (gold and _ACRONYM.fullmatch(pair.gold) is None)
+
+
+def _has_signs(tokens: list[str], text: str) -> bool:
+    """Whether a label, figure or word in capitals is among the words."""
+    return any(
+        _LABEL.fullmatch(token) or token[0].isdigit() or (token.isalpha() and token.upper() in text)
+        for token in tokens
     )
 
 

@@ -233,6 +233,10 @@ class _Comparison:
             return Finding(None, "the gold's value among others")
         if match is _Match.NEAR:
             return Finding(None, "near the gold's value")
+        if stated.unit.bare and any(
+            gold.unit.bare and gold.written * 100 == stated.written for gold in figure
+        ):
+            return Finding(None, "percentage or fraction")
         return Finding(False, "another value")
 
     def _details(self, figure: Figure, stated: Number) -> Finding | None:

@@ -27,6 +27,7 @@ __all__ = [
     "content_words",
     "fold",
     "missing_words",
+    "one_sided",
     "opposed",
     "words",
 ]
@@ -127,6 +128,18 @@ def opposed(lacking: Iterable[Word], added: Iterable[Word], gold: str, answer: s
     return any(
         (first in gold and second in answer and first not in answer and second not in gold)
         or (second in gold and first in answer and second not in answer and first not in gold)
+        for first, second in OPPOSITES_ZH
+    )
+
+
+def one_sided(gold: str, answer: str) -> bool:
+    """Whether a Chinese gold names both directions (先上升后下降) and the answer only one.
+
+    >>> one_sided("先上升后下降", "上升"), one_sided("上升", "上升")
+    (True, False)
+    """
+    return any(
+        first in gold and second in gold and not (first in answer and second in answer)
         for first, second in OPPOSITES_ZH
     )
 
