@@ -18,6 +18,8 @@ A task whose answers are judged writes records (`metrics.records.Record`) in whi
     explanation?    the model's own explanation, for judges that see it
     answer?         the text that judges are shown where it is not `prediction`, such as the raw reply
                     of a choice that the rule could not read
+    gold_masked?    true where `gold` is base64 text as released: judges get it in clear, records,
+                    rule reasons and votes never show it
     images?         ids of the data rows whose images the review shows; default: the record's own id
     review?         why a person should look at the item, where the task itself knows
 
@@ -34,6 +36,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lmms_eval_finance import settings
+from lmms_eval_finance.metrics.masking import unmasked
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Json, Record
 
@@ -64,6 +67,7 @@ class JudgeItem:
         context, explanation, unit, options: shown to judges whose prompt has a place for them.
         language: of the question, en | fr | zh.
         question_type: open | yes_no | true_false | choice.
+        masked: the benchmark masks its golds: `gold` is in clear here, and what a judge replied is not kept.
     """
 
     id: str
@@ -77,6 +81,7 @@ class JudgeItem:
     options: tuple[str, ...] = ()
     language: str = "en"
     question_type: str = "open"
+    masked: bool = False
 
     @classmethod
     def from_record(cls, record: Record) -> JudgeItem | None:
@@ -92,11 +97,12 @@ class JudgeItem:
         if not isinstance(preset, str) or record.outcome not in JUDGEABLE:
             return None
         options = details.get("options")
+        masked = details.get("gold_masked") is True
         return cls(
             id=record.id,
             preset=preset,
             question=as_text(details.get("question")),
-            gold=as_text(record.gold),
+            gold=unmasked(as_text(record.gold)) if masked else as_text(record.gold),
             answer=as_text(details.get("answer", record.prediction)),
             context=as_text(details.get("context")),
             explanation=as_text(details.get("explanation")),
@@ -104,6 +110,7 @@ class JudgeItem:
             options=tuple(as_text(option) for option in options) if isinstance(options, list) else (),
             language=as_text(details.get("language", "en")),
             question_type=as_text(details.get("question_type", "open")),
+            masked=masked,
         )
 
 
@@ -164,6 +171,8 @@ def judged_record_fields(
     fields.update({name: getattr(item, name) for name in _OPTIONAL if getattr(item, name)})
     if item.options:
         fields["options"] = list(item.options)
+    if item.masked:
+        fields["gold_masked"] = True
     if images:
         fields["images"] = list(images)
     if review:

@@ -21,7 +21,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lmms_eval_finance import prompts, settings
@@ -183,7 +183,9 @@ class Panel:
             # a fault of ours on one item must not cost the host its whole run
             _log.exception("judging failed on item %s", item.id)
             return _failed(judge, item, f"{type(error).__name__} in this program")
-        return _read(judge, item, reply)
+        vote = _read(judge, item, reply)
+        # a judge's reasoning would tell the gold
+        return replace(vote, reply="") if item.masked else vote
 
     def _reply(self, judge: Judge, prompt: str) -> Reply:
         client = self._clients[judge.name]

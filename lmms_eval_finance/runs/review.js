@@ -83,6 +83,14 @@ function showState() {
   }
 }
 
+function unmasked(text) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)));
+  } catch {
+    return text;
+  }
+}
+
 async function go(number) {
   if (number < 0 || number >= state.decisions.length) return;
   current = number;
@@ -94,7 +102,8 @@ async function go(number) {
     show("context", item.context);
     show("question", item.question);
     show("unit", item.unit ? `(${asText(item.unit)})` : "");
-    show("gold", item.gold);
+    // a masked gold is in clear on the page alone, not in the file behind it
+    show("gold", item.gold_masked ? unmasked(item.gold) : item.gold);
     const answer = item.answer === undefined ? item.prediction : item.answer;
     const shown = show("answer", answer);
     show("explanation", item.explanation);

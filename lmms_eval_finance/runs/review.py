@@ -21,7 +21,7 @@ from lmms_eval_finance.settings import SettingError
 
 REVIEW, DECISIONS = "review", "decisions"
 SKIP = "skip"
-_SHOWN = ("question", "context", "options", "unit", "explanation", "answer", "rule")
+_SHOWN = ("question", "context", "options", "unit", "explanation", "answer", "rule", "gold_masked")
 
 
 def why_review(record: Record, votes: Sequence[Mapping[str, Any]]) -> str:

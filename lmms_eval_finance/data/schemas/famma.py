@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterator
 
 from lmms_eval_finance.data.schemas import Benchmark, Column, Row, Schema
@@ -34,20 +32,6 @@ def question_type(value: str | None) -> str:
     ('multiple_choice', 'multiple_choice', 'open')
     """
     return "multiple_choice" if "choice" in (value or "").lower() else "open"
-
-
-def unmasked(answer: str) -> str:
-    """The answer behind base64 text; the text itself where it is none.
-
-    >>> unmasked("Qg=="), unmasked("B"), unmasked("")
-    ('B', 'B', '')
-    """
-    text = answer.strip()
-    try:
-        decoded = base64.b64decode(text, validate=True).decode("utf-8")
-    except (binascii.Error, ValueError):
-        return answer
-    return decoded if text and decoded.isprintable() else answer
 
 
 def content_faults(row: Row) -> Iterator[tuple[str, str]]:
