@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from lmms_eval_finance.metrics.answers.lexicon import words
 from lmms_eval_finance.metrics.answers.strength import Cue, Strength
 
 __all__ = ["ends_clause", "line_verdict", "read_after", "stands_last"]
@@ -39,79 +40,12 @@ _PREDICATE = re.compile(
     rf"|(?P<chosen>{_IS} (?!not\b)(?:{_ADVERB} ?)*{_CHOSEN}|it is(?=[.!]|\Z))"
     rf"|(?P<right>{_IS} (?:{_ADVERB} ?)*(?:{_RIGHT})|holds?\b|fits?\b|wins?\b|tien(?:t|nent)\b|convien(?:t|nent)\b|l'(?:est|sont)\b)"
 )
-_PREDICATE_HEADS = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "seem",
-        "seems",
-        "look",
-        "looks",
-        "appear",
-        "appears",
-        "remain",
-        "remains",
-        "must",
-        "has",
-        "have",
-        "should",
-        "would",
-        "will",
-        "prove",
-        "proves",
-        "being",
-        "as",
-        "est",
-        "sont",
-        "serait",
-        "semble",
-        "semblent",
-        "parait",
-        "reste",
-        "demeure",
-        "isn't",
-        "aren't",
-        "wasn't",
-        "weren't",
-        "don't",
-        "doesn't",
-        "can't",
-        "cannot",
-        "couldn't",
-        "n'",
-        "ne",
-        "fail",
-        "fails",
-        "contradict",
-        "contradicts",
-        "do",
-        "does",
-        "did",
-        "can",
-        "could",
-        "may",
-        "seemed",
-        "looked",
-        "appeared",
-        "it",
-        "hold",
-        "holds",
-        "fit",
-        "fits",
-        "win",
-        "wins",
-        "tient",
-        "tiennent",
-        "convient",
-        "conviennent",
-        "l'est",
-        "l'sont",
-        "non",
-        "'s",
-        "'re",
-    ]
+_PREDICATE_HEADS = words(
+    "is are was were seem seems look looks appear appears remain remains must has have should would will"
+    " prove proves being as est sont serait semble semblent parait reste demeure isn't aren't wasn't"
+    " weren't don't doesn't can't cannot couldn't n' ne fail fails contradict contradicts do does did can"
+    " could may seemed looked appeared it hold holds fit fits win wins tient tiennent convient conviennent"
+    " l'est l'sont non 's 're"
 )
 _SUFFIX = re.compile(
     r"[)\]\"'.,*\x03]{0,3} ?(?:\([^()\n]{0,80}\) ?)?"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from lmms_eval_finance.metrics.answers.lexicon import words
 from lmms_eval_finance.metrics.answers.strength import Cue, Strength
 
 __all__ = ["Before", "is_filler", "read_before"]
@@ -86,75 +87,18 @@ _PAIR = {
     ("non", ":"): "correct", ("so", "is"): "likewise", ("as", "is"): "likewise", ("so", "are"): "likewise",
     ("as", "are"): "likewise", ("ans", "."): "answer", ("rep", "."): "answer", ("first", "thought"): "maybe",
 }  # fmt: skip
-_PASSED_OVER = frozenset(
-    ["opener", "colon", "line", "filler", "particle", "be", "it", "also", "only", "noun", "right", "final"]
-)
-_OPEN = frozenset(["opener", "noun", "particle", "colon", "line", "also"])
+_PASSED_OVER = words("opener colon line filler particle be it also only noun right final")
+_OPEN = words("opener noun particle colon line also")
 _COMMA_AFTER = frozenset(["conclude", "correct", "contrast", "also"])
-_NO_IN_CLAUSE = frozenset(
-    [
-        "not",
-        "isn't",
-        "aren't",
-        "wasn't",
-        "don't",
-        "doesn't",
-        "didn't",
-        "won't",
-        "wouldn't",
-        "can't",
-        "cannot",
-        "couldn't",
-        "shouldn't",
-        "never",
-        "pas",
-        "jamais",
-        "unsure",
-    ]
+_NO_IN_CLAUSE = words(
+    "not isn't aren't wasn't don't doesn't didn't won't wouldn't can't cannot couldn't shouldn't never"
+    " pas jamais unsure"
 )
-_MAYBE_IN_CLAUSE = frozenset(
-    [
-        "if",
-        "whether",
-        "unless",
-        "while",
-        "although",
-        "though",
-        "bien",
-        "meme",
-        "thought",
-        "considered",
-        "tempted",
-        "tempting",
-        "maybe",
-        "perhaps",
-        "might",
-        "may",
-        "could",
-        "initially",
-        "originally",
-        "first",
-        "suspected",
-        "assumed",
-        "assuming",
-        "si",
-        "pensais",
-        "croyais",
-        "abord",
-        "initialement",
-        "depart",
-        "someone",
-        "some",
-        "students",
-        "pourrait",
-        "aurait",
-        "peut",
-        "distractor",
-        "trap",
-        "piege",
-        "wrongly",
-        "mistakenly",
-    ]
+_MAYBE_IN_CLAUSE = words(
+    "if whether unless while although though bien meme thought considered tempted tempting maybe perhaps"
+    " might may could initially originally first suspected assumed assuming si pensais croyais abord"
+    " initialement depart someone some students pourrait aurait peut distractor trap piege wrongly"
+    " mistakenly"
 )
 _TOKEN = re.compile(r"[ldcjnsmtqu]'|[a-z]+(?:'(?:t|s|d|m|ll|re|ve))?|\n+|[^\sa-z]")
 _STOPS = frozenset(".!?;。\x03")

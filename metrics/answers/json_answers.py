@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from lmms_eval_finance.metrics.answers.lexicon import words
 from lmms_eval_finance.metrics.json_reading import Found, find_json
 from lmms_eval_finance.metrics.normalise import strip_reasoning
 
@@ -25,22 +26,8 @@ _REASON_KEYS = (
     "thoughts", "steps", "step", "working", "work", "calculation", "why", "details", "解释", "理由", "分析", "解析", "过程",
     "推理", "explication", "explications", "raisonnement", "calcul",
 )  # fmt: skip
-_OTHER_KEYS = frozenset(
-    [
-        "confidence",
-        "score",
-        "note",
-        "notes",
-        "comment",
-        "comments",
-        "unit",
-        "units",
-        "type",
-        "language",
-        "context",
-        "title",
-        "format",
-    ]
+_OTHER_KEYS = words(
+    "confidence score note notes comment comments unit units type language context title format"
 )
 _ID_KEYS = (
     "id", "question_id", "questionid", "qid", "sub_question_id", "subquestion_id", "sub_id", "sub_question", "subquestion",
@@ -232,11 +219,11 @@ _TOKENS = re.compile(r"\d+|[^\W\d_]+")
 _CHINESE_NUMBER = {character: str(index) for index, character in enumerate("一二三四五六七八九十", 1)}
 _ORDINAL = {
     word: str(index)
-    for index, words in enumerate(
+    for index, names in enumerate(
         ("first one premiere premier", "second two deuxieme", "third three troisieme", "fourth four quatrieme",
          "fifth five cinquieme", "sixth six sixieme", "seventh seven septieme", "eighth eight huitieme"), 1,
     )
-    for word in words.split()
+    for word in names.split()
 }  # fmt: skip
 
 

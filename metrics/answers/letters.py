@@ -10,6 +10,7 @@ kind of claim counts, and of these the last one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from lmms_eval_finance.metrics.answers.after import ends_clause, line_verdict, read_after, stands_last
@@ -53,9 +54,9 @@ class _Claim(NamedTuple):
 def _read(reply: str, items: OptionSet, multiple: bool) -> Letters | None:
     if not reply:
         return None
+    if len(reply) < 400 and (letter := _exact_text(reply, items)):
+        return frozenset(letter)
     if len(reply) < 60:
-        if letter := _exact_text(reply, items):
-            return frozenset(letter)
         label = _LABEL.match(reply)
         if (listed := read_list(reply[label.end() :] if label else reply, items)) and not listed.alternatives:
             return listed.letters
@@ -79,12 +80,22 @@ _LABEL = re.compile(
 
 
 def _exact_text(reply: str, items: OptionSet) -> str | None:
-    text = flattened(lowered(reply)).strip(" .,;:!。'\"()[]{}\x02\x03")
-    return next((letter for letter, own in items.texts.items() if own and own == text), None)
+    """The option whose text, with or without its letter, is the whole reply."""
+    text = flattened(lowered(reply)).strip(_EDGES)
+    for letter, own in items.texts.items():
+        if len(own) > 1 and text.endswith(own):
+            before = text[: -len(own)]
+            if not before or ((label := _OWN_LABEL.fullmatch(before)) and label[1] == letter.lower()):
+                return letter
+    return None
 
 
-def _letters_of(claims: object) -> Letters:
-    return frozenset[str]().union(*(claim.letters for claim in claims))  # type: ignore[attr-defined]
+_EDGES = " .,;:!。'\"()[]{}\x02\x03"
+_OWN_LABEL = re.compile(r"([a-z])[)\]]? ?[.:、-]? ?\(?")
+
+
+def _letters_of(claims: Iterable[_Claim]) -> Letters:
+    return frozenset(letter for claim in claims for letter in claim.letters)
 
 
 # ---- claims ------------------------------------------------------------------------

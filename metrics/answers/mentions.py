@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from lmms_eval_finance.metrics.answers.options import OptionSet, amount_of, flattened, truth_value
+from lmms_eval_finance.metrics.answers.lexicon import words
+from lmms_eval_finance.metrics.answers.options import AFTER_A, OptionSet, amount_of, flattened, truth_value
 
 __all__ = ["Mention", "find_mentions", "read_list"]
 
@@ -36,9 +37,9 @@ class Mention(NamedTuple):
 # ---- a text that is nothing but letters --------------------------------------------
 
 _LIST_TOKEN = re.compile(r"[lL]'|[A-Za-z]+|[^\sA-Za-z]")
-_JOINING = frozenset(
-    ["and", "et", "also", "plus", "l'", "option", "options", "choice", "choices", "letter"]
-) | frozenset(",;/&+|、()[]{}\"'.:*-–~<>和与及並并且以及还有$!\x02\x03")
+_JOINING = words("and et also plus l' option options choice choices letter") | frozenset(
+    ",;/&+|、()[]{}\"'.:*-–~<>和与及並并且以及还有$!\x02\x03"
+)
 _OR = frozenset(["or", "ou", "或"])
 
 
@@ -95,201 +96,17 @@ def find_mentions(reply: str, low: str, options: OptionSet) -> list[Mention]:
 # ---- by letter ---------------------------------------------------------------------
 
 _NEXT_WORD = re.compile(r" ([a-z']+)")
-# A capital A or I is a letter if one of these follows; any other word makes it 'a' or 'I'.
-_AFTER_A = frozenset(
-    [
-        "is",
-        "isn't",
-        "are",
-        "aren't",
-        "was",
-        "wasn't",
-        "were",
-        "and",
-        "or",
-        "but",
-        "because",
-        "since",
-        "as",
-        "for",
-        "given",
-        "with",
-        "due",
-        "per",
-        "based",
-        "from",
-        "in",
-        "on",
-        "at",
-        "if",
-        "when",
-        "while",
-        "where",
-        "which",
-        "that",
-        "not",
-        "so",
-        "then",
-        "rather",
-        "instead",
-        "over",
-        "seems",
-        "looks",
-        "appears",
-        "would",
-        "could",
-        "should",
-        "must",
-        "will",
-        "cannot",
-        "can't",
-        "doesn't",
-        "does",
-        "fits",
-        "matches",
-        "has",
-        "wins",
-        "only",
-        "both",
-        "also",
-        "alone",
-        "too",
-        "here",
-        "please",
-        "plus",
-        "nor",
-        "through",
-        "to",
-        "thru",
-        "remains",
-        "holds",
-        "together",
-        "along",
-        "alongside",
-        "et",
-        "ou",
-        "ni",
-        "car",
-        "parce",
-        "puisque",
-        "est",
-        "sont",
-        "n'est",
-        "mais",
-        "avec",
-        "selon",
-        "pour",
-        "dans",
-        "qui",
-        "que",
-        "comme",
-        "seulement",
-        "uniquement",
-        "semble",
-        "ainsi",
-        "plutot",
-    ]
-)
-_AFTER_I = frozenset(
-    ["is", "and", "or", "because", "since", "as", "et", "ou", "car", "parce", "est", "seems"]
-)
+# The same for I, the pronoun.
+_AFTER_I = words("is and or because since as et ou car parce est seems")
 # 'class A', 'fund B', 'C shares' name a thing, not an option.
-_THINGS_BEFORE = frozenset(
-    [
-        "class",
-        "classes",
-        "series",
-        "type",
-        "types",
-        "company",
-        "companies",
-        "firm",
-        "firms",
-        "fund",
-        "funds",
-        "bond",
-        "bonds",
-        "stock",
-        "stocks",
-        "market",
-        "markets",
-        "portfolio",
-        "portfolios",
-        "project",
-        "projects",
-        "investment",
-        "investments",
-        "plan",
-        "plans",
-        "tranche",
-        "exhibit",
-        "figure",
-        "table",
-        "appendix",
-        "grade",
-        "rating",
-        "rated",
-        "share",
-        "shares",
-        "part",
-        "panel",
-        "column",
-        "row",
-        "country",
-        "bank",
-        "asset",
-        "assets",
-        "manager",
-        "client",
-        "investor",
-        "product",
-        "strategy",
-        "machine",
-        "scenario",
-        "case",
-        "model",
-        "group",
-        "division",
-        "region",
-        "security",
-        "note",
-        "point",
-        "party",
-        "city",
-        "area",
-        "variant",
-        "section",
-        "year",
-        "step",
-        "vitamin",
-        "schedule",
-        "form",
-        "team",
-        "player",
-        "level",
-        "layer",
-        "societe",
-        "entreprise",
-        "fonds",
-        "classe",
-        "categorie",
-        "obligation",
-        "action",
-        "actions",
-        "portefeuille",
-        "projet",
-        "annexe",
-        "tableau",
-        "graphique",
-        "banque",
-        "pays",
-        "actif",
-        "produit",
-        "strategie",
-        "partie",
-        "titre",
-        "investissement",
-    ]
+_THINGS_BEFORE = words(
+    "class classes series type types company companies firm firms fund funds bond bonds stock stocks"
+    " market markets portfolio portfolios project projects investment investments plan plans tranche"
+    " exhibit figure table appendix grade rating rated share shares part panel column row country bank"
+    " asset assets manager client investor product strategy machine scenario case model group division"
+    " region security note point party city area variant section year step vitamin schedule form team"
+    " player level layer societe entreprise fonds classe categorie obligation action actions portefeuille"
+    " projet annexe tableau graphique banque pays actif produit strategie partie titre investissement"
 )
 _THINGS_AFTER = re.compile(
     r"(?: (?:and|or|et|ou|&) [a-z])? (?:shares?|class|stocks?|bonds?|rated|rating|series|curve|tranche|units)(?![a-z])"
@@ -324,7 +141,7 @@ def _letter_mentions(reply: str, low: str, options: OptionSet) -> list[Mention]:
         if not bracketed:
             if token == "A" or token == "I":
                 word = _NEXT_WORD.match(low, end)
-                if word and len(word[1]) > 1 and word[1] not in (_AFTER_A if token == "A" else _AFTER_I):
+                if word and len(word[1]) > 1 and word[1] not in (AFTER_A if token == "A" else _AFTER_I):
                     continue
             listed = name_end >= max(0, start - 12) and "\n" not in low[name_end:start]
             if (listed and _only_joins(low[name_end:start])) or _in_a_name(reply, low, start, end, options):
@@ -473,42 +290,9 @@ def _is_label(mention: Mention) -> bool:
 # ---- lists -------------------------------------------------------------------------
 
 _GAP_TOKEN = re.compile(r"[a-z]+'?|\n\d{1,2}[.)]|选项|还是|或者|还有|.", re.DOTALL)
-_JOINERS = frozenset(" \n,;/&+|、()[]\"'*.:-\x02\x03和与及以并且或项跟同") | frozenset(
-    [
-        "选项",
-        "还是",
-        "或者",
-        "还有",
-        "and",
-        "et",
-        "as",
-        "well",
-        "along",
-        "with",
-        "together",
-        "also",
-        "plus",
-        "ainsi",
-        "que",
-        "or",
-        "ou",
-        "nor",
-        "ni",
-        "either",
-        "soit",
-        "vs",
-        "the",
-        "option",
-        "options",
-        "choice",
-        "choices",
-        "statement",
-        "statements",
-        "l'",
-        "la",
-        "reponse",
-        "reponses",
-    ]
+_JOINERS = frozenset(" \n,;/&+|、()[]\"'*.:-\x02\x03和与及以并且或项跟同") | words(
+    "选项 还是 或者 还有 and et as well along with together also plus ainsi que or ou nor ni either soit vs the"
+    " option options choice choices statement statements l' la reponse reponses"
 )
 _AND = re.compile(r"(?<![a-z])(?:and|et|or|ou|as well as|ainsi que)(?![a-z])|[&+、和与及或]")
 _OR_WORD = re.compile(r"(?<![a-z])(?:or|ou|soit|either)(?![a-z])|或|还是")

@@ -9,72 +9,34 @@ from functools import lru_cache
 from string import ascii_uppercase
 from typing import TypeAlias
 
+from lmms_eval_finance.metrics.answers.lexicon import words
 from lmms_eval_finance.metrics.answers.text import lowered, prepare
 
-__all__ = ["OptionSet", "Options", "flattened", "option_set", "truth_value"]
+__all__ = ["AFTER_A", "OptionSet", "Options", "flattened", "option_set", "truth_value"]
 
 Options: TypeAlias = Mapping[str, str] | Sequence[str]
 
 _LABEL = re.compile(
     r"\s*[(\[]?([A-Za-z])(?:[)\]][.:]?|[.:、)])(?=\s|[^\W\d_a-z]|\d|$)\s*|\s*\(([A-Za-z])\)\s*"
 )
-_ARTICLE = re.compile(r"(?:the|an?|les?|la|l'|une?) (?=\w)")
+_ARTICLE = re.compile(r"(?:the|an?|les?|la|une?) (?=([a-z']+))|l'(?=\w)")
+# Before one of these words an A is a letter; before any other word it is the article.
+AFTER_A = words(
+    "is isn't are aren't was wasn't were and or but because since as for given with due per based from in"
+    " on at if when while where which that not so then rather instead over seems looks appears would could"
+    " should must will cannot can't doesn't does fits matches has wins only both also alone too here"
+    " please plus nor through to thru remains holds together along alongside et ou ni car parce puisque"
+    " est sont n'est mais avec selon pour dans qui que comme seulement uniquement semble ainsi plutot"
+)
 _EDGES = " .,;:!?。'\"()[]{}"
 
-_TRUE = frozenset(
-    [
-        "true",
-        "correct",
-        "right",
-        "yes",
-        "accurate",
-        "valid",
-        "agree",
-        "vrai",
-        "vraie",
-        "oui",
-        "juste",
-        "exact",
-        "exacte",
-        "correcte",
-        "正确",
-        "对",
-        "是",
-        "真",
-        "√",
-        "✓",
-        "是的",
-        "对的",
-    ]
+_TRUE = words(
+    "true correct right yes accurate valid agree vrai vraie oui juste exact exacte correcte 正确 对 是 真 √ ✓"
+    " 是的 对的"
 )
-_FALSE = frozenset(
-    [
-        "false",
-        "incorrect",
-        "wrong",
-        "no",
-        "inaccurate",
-        "invalid",
-        "disagree",
-        "untrue",
-        "faux",
-        "fausse",
-        "non",
-        "inexact",
-        "inexacte",
-        "incorrecte",
-        "错误",
-        "错",
-        "否",
-        "假",
-        "不正确",
-        "不对",
-        "不是",
-        "×",
-        "x",
-        "✗",
-        "错的",
-    ]
+_FALSE = words(
+    "false incorrect wrong no inaccurate invalid disagree untrue faux fausse non inexact inexacte"
+    " incorrecte 错误 错 否 假 不正确 不对 不是 × x ✗ 错的"
 ) | {"not correct", "not true", "not right"}
 _ALL = re.compile(
     r"(?:all|both)(?: of)?(?: the| these| them)?(?: above| options?| choices?| answers?| statements?|"
@@ -160,7 +122,8 @@ def _digest(items: tuple[tuple[str, str], ...]) -> OptionSet:
             text = text[label.end() :]
         keys[letter] = key
         flat = " ".join(flattened(lowered(prepare(text))).strip(_EDGES).split())
-        texts[letter] = _ARTICLE.sub("", flat, count=1) if _ARTICLE.match(flat) else flat
+        article = _ARTICLE.match(flat)
+        texts[letter] = flat[article.end() :] if article and article[1] not in AFTER_A else flat
     truths = {letter: truth_value(text) for letter, text in texts.items()}
     truth = {value: letter for letter, value in truths.items() if value is not None}
     return OptionSet(

@@ -86,13 +86,13 @@ def read_quantifier(
 
 _ORDINALS = {
     word: index
-    for index, words in enumerate(
+    for index, names in enumerate(
         (
             "first 1st premier premiere 一 1", "second 2nd deuxieme seconde 二 2", "third 3rd troisieme 三 3",
             "fourth 4th quatrieme 四 4", "fifth 5th cinquieme 五 5", "sixth 6th sixieme 六 6",
         )
     )
-    for word in words.split()
+    for word in names.split()
 }  # fmt: skip
 _PLACED = (
     "option",
