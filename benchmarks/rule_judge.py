@@ -88,21 +88,13 @@ def items(folder: Path, models: list[str]) -> Iterator[Item]:
 
 
 def table(title: str, groups: dict[str, list[Item]]) -> None:
-    print(
-        f"\n| {title} | items | decided | agreement | naive agreement needed |".replace(
-            " naive agreement needed |", ""
-        )
-    )
-    print("|---|---:|---:|---:|")
+    print(f"\n| {title} | items | decided | agreement | differ |\n|---|--:|--:|--:|--:|")
     for name, group in groups.items():
         decided = [item for item in group if item.decided is not None]
         right = sum(item.decided == item.agreed for item in decided)
         share = f"{len(decided) / len(group):.3f}"
-        print(
-            f"| {name} | {len(group)} | {share} | {right / len(decided):.4f} ({len(decided) - right} differ) |"
-            if decided
-            else f"| {name} | {len(group)} | {share} | |"
-        )
+        agreement = f"{right / len(decided):.4f}" if decided else ""
+        print(f"| {name} | {len(group):,} | {share} | {agreement} | {len(decided) - right} |")
 
 
 def grouped(selected: list[Item], *keys: str) -> dict[str, list[Item]]:
@@ -123,12 +115,13 @@ def main() -> None:
     )
     parser.add_argument("--undecided", action="store_true", help="list undecided items")
     args = parser.parse_args()
-    start = time.perf_counter()
+    start = time.process_time()
     everything = list(items(args.folder, args.model))
-    took = time.perf_counter() - start
+    took = time.process_time() - start
     selected = [item for item in everything if item.agreed is not None]
     print(
-        f"{len(everything)} answers judged in {took:.2f} s ({len(everything) / took:.0f} a second); three judges agree on {len(selected)}"
+        f"{len(everything)} answers judged in {took:.2f} s of CPU time ({len(everything) / took:.0f} a second); "
+        f"three judges agree on {len(selected)}"
     )
     table("model", grouped(selected, "model"))
     table("task / question type", grouped(selected, "task", "question_type"))

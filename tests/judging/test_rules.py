@@ -242,3 +242,45 @@ def test_hostile_texts_are_bounded(unit: str) -> None:
         start = time.process_time()
         judge(text, gold, text if gold is not text else "5 %", language="fr", question_type="open")
         assert time.process_time() - start < 2  # milliseconds; a backtracking pattern would take minutes
+
+
+def test_the_documented_reading_still_holds(measure: ModuleType, shared_dir: Path) -> None:
+    """docs/judging.md sorts these answers by cause; each stands there with the verdict that the rules give it."""
+    reading = [
+        json.loads(line) for line in (ROOT / "docs/data/rule_judge_reading.jsonl").open(encoding="utf-8")
+    ]
+    assert len(reading) >= 150
+    verdicts = defaultdict(set)
+    for item in measure.items(shared_dir / "data/multimodal_finance_eval", []):
+        verdicts[item.task, item.row, " ".join(item.prediction.split())[:159]].add(item.judgement.verdict)
+    for row in reading:
+        key = (row["task"], row["row"], row["prediction"].removesuffix("…")[:159])
+        assert row["rules"] in verdicts[key], row
+
+
+def test_letters_of_realigned_dialogues(shared_dir: Path) -> None:
+    """Options stand in the question; the share right is the one known for the realigned dialogues."""
+    folder = shared_dir / "data/multimodal_finance_eval"
+    turns = json.loads(
+        (folder / "dataset_json/Q&A_finance.dataset_calculs_conversation.json").read_text("utf-8")
+    )
+    generated = sorted(turns, key=lambda turn: turn["Element_id"])
+    expected = {"Qwen3-VL-32B": 56, "Qwen3-VL-8B": 51, "gemma-3-12b": 42, "Pixtral-12B": 39}
+    for name, right in expected.items():
+        (path,) = (folder / "released_predictions").glob(f"*{name}*")
+        answers = [json.loads(line) for line in path.open(encoding="utf-8")]
+        verdicts = []
+        for answer in answers:
+            if answer["task"] == "calculs_conversation":
+                turn = generated[answer["row"]]
+                verdicts.append(
+                    judge(
+                        turn["Question"],
+                        turn["Answer"],
+                        answer["prediction"],
+                        language="fr",
+                        question_type="choice",
+                    ).verdict
+                )
+        assert len(verdicts) == 65
+        assert verdicts.count("correct") == right, name
