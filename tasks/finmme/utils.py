@@ -156,11 +156,13 @@ def _scored_on(doc: Doc, response: str, gold: str, signature: str) -> Record:
     options = parse_options(_text(doc, "options"))
     if question_type == "numerical":
         unit = _text(doc, "unit") or None
-        readable_gold = numbers.parse_number(gold, unit=unit) is not None
+        question = _text(doc, "question_text")
+        correct = int(numbers.numbers_match(gold, response, unit=unit, tolerance=tolerance, context=question))
         number = numbers.parse_number(response, unit=unit)
-        prediction: Any = None if number is None else number.text
-        correct = int(readable_gold and numbers.numbers_match(gold, response, unit=unit, tolerance=tolerance))
-        selected, gold_size = int(number is not None), 1
+        readable_gold = bool(correct) or numbers.parse_number(gold, unit=unit) is not None
+        # A match without one stated number (a range, say) still says what was answered.
+        prediction: Any = number.text if number is not None else gold if correct else None
+        selected, gold_size = int(prediction is not None), 1
     else:
         gold_letters = answers.parse_gold_letters(gold, options) or frozenset()
         letters = answers.extract_letters(response, options, multiple=question_type == "multiple_choice")
@@ -255,9 +257,11 @@ def labels(doc: Doc) -> dict[str, str]:
     if _text(doc, "knowledge_domain"):
         found["knowledge_domain"] = _text(doc, "knowledge_domain")
     for label, candidates in LABEL_COLUMNS.items():
-        value = next((_text(doc, name) for name in candidates if _text(doc, name)), "")
-        if value:
-            found[label] = _cognitive_level(value) if label == "cognitive_level" else value
+        for name in candidates:
+            if doc.get(name):
+                value = _text(doc, name)
+                found[label] = _cognitive_level(value) if label == "cognitive_level" else value
+                break
     return found
 
 
@@ -283,6 +287,7 @@ def parse_options(text: str) -> dict[str, str]:
     return options or dict(zip(_LETTERS, lines, strict=False))
 
 
+@functools.lru_cache(maxsize=64)
 def _cognitive_level(value: str) -> str:
     """The level under the name `metrics.finscore` knows, whatever spelling the release uses."""
     words = value.lower().replace("_", " ").replace("-", " ")
