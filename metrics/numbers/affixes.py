@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from . import signs
 from .lexicon import lexicon
+from .spelled import ends_spelled
 from .units import BARE, PERCENT, Unit
 
 _LINK = re.compile(r"[ ]?(?:of |de |d'|des |-)?")
@@ -36,7 +37,7 @@ class AffixReader:
         """What stands around the numeral from `start` to `end`.
 
         A bracket around a number makes it negative, except where it directly follows
-        another number, which ends at `previous`: there it restates that one.
+        another number, which ends at `previous` or is spelled out: there it restates that one.
         """
         text = self._text
         prefix, begin = self._currency(start)
@@ -58,7 +59,8 @@ class AffixReader:
             if not text.startswith(")", inner_end):
                 return Affixes(negative, prefix.joined(unit), begin, end)
             outer_end = inner_end + 1
-        if 0 < previous <= opening and not text[previous:opening].strip(" =≈"):
+        restates = 0 < previous <= opening and not text[previous:opening].strip(" =≈")
+        if restates or ends_spelled(self._lower, opening):
             return Affixes(negative, prefix.joined(unit), begin, max(end, inner_end))
         begin = opening
         if prefix is BARE:

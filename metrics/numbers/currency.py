@@ -19,7 +19,7 @@ _SHARED = {
     "¥": "CNY JPY", "CN¥": "CNY", "JP¥": "JPY", "RMB¥": "CNY", "£": "GBP EGP", "€": "EUR", "₹": "INR",
     "₩": "KRW", "₽": "RUB", "₺": "TRY", "₫": "VND", "₱": "PHP", "₦": "NGN", "₴": "UAH", "₪": "ILS", "฿": "THB",
     "Rs": "INR PKR LKR", "Rs.": "INR PKR LKR", "RMB": "CNY", "CNH": "CNY", "人民币": "CNY", "美元": "USD",
-    "港元": "HKD", "港币": "HKD", "F CFA": "XOF XAF", "CHF": "CHF", "Fr.": "CHF",
+    "港元": "HKD", "港币": "HKD", "F CFA": "XOF XAF", "CHF": "CHF", "Fr.": "CHF", "RM": "MYR", "Rp": "IDR", "kr": "SEK NOK DKK ISK", "zł": "PLN", "Kč": "CZK",
 }  # fmt: skip
 _WORDS = {
     "元": "CNY", "圆": "CNY", "元人民币": "CNY", "人民币": "CNY", "人民币元": "CNY", "块": "CNY", "块钱": "CNY",

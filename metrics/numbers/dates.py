@@ -48,7 +48,7 @@ _MONTH_DAY = re.compile(
 )
 _MONTH_YEAR = re.compile(rf"([a-zéûô]{{3,9}})\.?[ -]?(?:of |de )?({_YEAR}|'\d\d)(?![\d%]|[.,]\d)")
 _PERIOD = re.compile(rf"[1-4](?:[qh](?:[ -]?{_YEAR}|[ -]?'?\d\d)?|[ts][ -]?{_YEAR})(?![a-z\d])")
-_PERIOD_BEFORE = re.compile(r"(?:^|[^a-z\d])(?:[qhts]|fy|fy )$")
+_PERIOD_BEFORE = re.compile(r"(?:^|[^a-z\d])((?:[qhts]|fy|fy ))$")
 _PERIOD_AFTER = re.compile(rf"[ -]?(?:{_YEAR}|'?\d\d)(?![\d.,%])")
 _LAST_WORD = re.compile(r"([a-zéûô]{3,9})\.?[ -]?(?:of |de )?'?$")
 _NOT_MONTHS_ALONE = frozenset(("may", "mar"))
@@ -130,7 +130,8 @@ def _numeric(lower: str, start: int) -> DateSpan | None:
     match = _NUMERIC.match(lower, start)
     if match:
         first, second, year = int(match[1]), int(match[3]), int(match[4])
-        day, other = _day(year, second, first), _day(year, first, second)
+        day = _day(year, second, first)
+        other = _day(year, first, second) if match[2] != "." else None
         if day or other:
             return DateSpan(start, match.end(), day or other, other)
     match = _YEARS.match(lower, start)
@@ -161,11 +162,12 @@ def _with_month_after(lower: str, start: int) -> DateSpan | None:
 def _with_word_before(lower: str, start: int, end: int) -> DateSpan | None:
     """`June 11, 2014`, `janvier 2016`, `Q3 2021`, `FY21`: the digits come second."""
     left = lower[max(0, start - 14) : start]
-    if _PERIOD_BEFORE.search(left):
+    period = _PERIOD_BEFORE.search(left)
+    if period:
         if end - start > 1 and not re.fullmatch(_YEAR + r"|\d\d", lower[start:end]):
             return None
         rest = _PERIOD_AFTER.match(lower, end)
-        return DateSpan(start, rest.end() if rest else end)
+        return DateSpan(start - len(period[1]), rest.end() if rest else end)
     word = _LAST_WORD.search(left)
     if not word or word[1] not in _MONTHS:
         return None

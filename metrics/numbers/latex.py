@@ -31,6 +31,7 @@ _ESCAPES = {
     "\\": "\n",
 }
 _DOLLARS = re.compile(r"(?<!\\)\$\$?(?=[^\s$])((?:[^$\n\\]|\\.){1,400}?)(?<=[^\s$])(?<!\\)\$\$?(?!\d)")
+_TIE = re.compile(r"(?<=\d)~(?=\d{3}(?!\d))")
 _GROUP_BRACE = re.compile(r"\{([,.])\}")
 
 
@@ -54,7 +55,7 @@ def plain_math(text: str) -> str:
         text = _COMMAND.sub(_symbol, text)
     elif "{" in text:
         text = _GROUP_BRACE.sub(r"\1", text)
-    return text
+    return _TIE.sub(" ", text) if "~" in text else text
 
 
 def _slash(match: re.Match[str]) -> str:

@@ -78,6 +78,9 @@ class Lexicon:
             end = position + len(phrase)
             if lower.startswith(phrase, position) and not (phrase[-1].isalpha() and _letter(lower, end)):
                 return self._words[phrase], end
+        with_sign = self._signs.get(text[position : word.end() + 1])
+        if with_sign is not None:  # HK$
+            return with_sign, word.end() + 1
         return self._latin(text[position : word.end()], word[0]), word.end()
 
     def _latin(self, written: str, word: str) -> Unit:

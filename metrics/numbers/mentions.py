@@ -23,6 +23,7 @@ from .units import BARE, PERCENT, Unit
 MAX_NUMBERS = 400
 """At most so many numbers are read from one text (or sentence); bounds the time on garbage."""
 
+_MAX_LITERALS = 4 * MAX_NUMBERS
 _IDEOGRAPHS = "\u2e80"
 _LITERAL = re.compile(rf"{notation.DIGITS}|[{hanzi.NUMERAL_CHARS}]+|[{''.join(VULGAR)}]")
 _LITERAL_START = re.compile(rf"[0-9.{hanzi.NUMERAL_CHARS}{''.join(VULGAR)}]")
@@ -68,7 +69,9 @@ class Reader:
         text, stop = self.text, len(self.text) if end is None else end
         found: list[Number] = []
         done = begin
-        while len(found) < MAX_NUMBERS:
+        for _ in range(_MAX_LITERALS):
+            if len(found) >= MAX_NUMBERS:
+                break
             # Searching for one character is far cheaper than for the whole pattern.
             first = _LITERAL_START.search(text, done, stop)
             if first is None:

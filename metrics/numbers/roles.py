@@ -77,6 +77,10 @@ _OPENERS = words(
     " when if avec contre hors dont sachant supposant selon where computed calculated derived from after"
 )
 _CLAUSE_BREAK = re.compile(r"[,;:(（，；：—]\s*|\s[-–]\s")
+# Such a clause gives reasons, even where it asserts.
+_REASON = re.compile(
+    r"\b(?:because|since|where|whereas|while|car|puisque|parce que|où|tandis que)\b[^,;:(]*$|(?:因为|由于|其中)[^，,；]*$"
+)
 
 _LABELS = words(
     "article articles case option item items tier version stage phase scenario rule form type id code"
@@ -120,7 +124,7 @@ def surroundings(
     if role is None:
         if digits and unit.bare and _is_year(digits) and not left.endswith(("=", "= ")):
             role = Role.YEAR
-        elif tag == ASIDE or (tag != ASSERTS and _in_aside_clause(left)):
+        elif tag == ASIDE or (tag != ASSERTS and _in_aside_clause(left)) or _REASON.search(left):
             role = Role.ASIDE
         elif tag == MORE and before[-1] == "over" and unit.dimension in ("months", "days"):
             role, tag = Role.ASIDE, NEUTRAL  # "over 5 years"

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import islice
+
+from . import hanzi
 
 _SMALL = {
     word: value
@@ -32,6 +35,10 @@ _SHARES = {
     "two-thirds": (2, 3), "deux tiers": (2, 3), "one quarter": (1, 4), "one-quarter": (1, 4), "un quart": (1, 4),
     "a quarter": (1, 4), "one fourth": (1, 4), "three fourths": (3, 4), "three quarters": (3, 4), "three-quarters": (3, 4), "trois quarts": (3, 4), "one fifth": (1, 5), "one-fifth": (1, 5), "a fifth": (1, 5), "un cinquième": (1, 5),
 }  # fmt: skip
+_CHINESE = frozenset(hanzi.NUMERAL_CHARS)
+_FEW_WORDS = 3
+_LONGEST_SHORT_TEXT = 60
+_MOST = 200
 _ARTICLES = frozenset(("one", "un", "une"))
 
 # Where nothing is charged or left, the number is zero.
@@ -57,16 +64,24 @@ def find_spelled(lower: str) -> Iterator[tuple[Fraction, int, int]]:
     >>> [int(value) for value, _, _ in find_spelled("quatre-vingt-dix-sept mille deux cents")]
     [97200]
     """
-    for match in _NUMERAL.finditer(lower):
+    short = len(lower) < _LONGEST_SHORT_TEXT and len(lower.split()) <= _FEW_WORDS
+    for match in islice(_NUMERAL.finditer(lower), _MOST):
         phrase = match[0]
         if phrase in _SHARES:
             yield Fraction(*_SHARES[phrase]), match.start(), match.end()
             continue
-        if phrase in _ARTICLES and not (lower.lstrip().startswith(phrase) and len(lower.split()) <= 3):
+        if phrase in _ARTICLES and not (short and not lower[: match.start()].strip()):
             continue
         value = _value(re.findall(r"[^\W\d_]+", phrase))
         if value is not None:
             yield Fraction(value), match.start(), match.end()
+
+
+def ends_spelled(lower: str, position: int) -> bool:
+    """Whether a spelled number ends before a position: `three (3)`."""
+    last = lower[max(0, position - 16) : position].rstrip().rpartition(" ")[2]
+    word = last.rpartition("-")[2]
+    return word in _SMALL or word in _TENS or word in _MULTIPLIERS or last[-1:] in _CHINESE
 
 
 def find_nothing(lower: str) -> tuple[int, int] | None:
