@@ -54,7 +54,7 @@ def composite(figure: Callable[[Sequence[Record]], float | None]) -> Callable[[l
         return figure(records_of(items))
 
     # The host inspects the signature of an aggregation and would follow the wrapped one.
-    del aggregate.__wrapped__  # type: ignore[attr-defined]
+    del aggregate.__wrapped__
     return aggregate
 
 

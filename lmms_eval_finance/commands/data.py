@@ -1,4 +1,4 @@
-"""``lmms-eval-finance data check | import | fetch BENCHMARK``."""
+"""``lmms-eval-finance data check | stats | import | fetch BENCHMARK``."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     check.add_argument(
         "--all", action="store_true", help="list every fault of content, not just the first 20"
     )
+    stats = actions.add_parser("stats", help="the data set's tables: counts by label, mean lengths")
+    stats.add_argument("benchmark", choices=BENCHMARKS)
     bring = actions.add_parser("import", help="turn a release on disk into the local data folder")
     bring.add_argument("benchmark", choices=BENCHMARKS)
     bring.add_argument("source", type=Path, help="folder or file in the layout of the release")
@@ -42,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the action; 1 when something cannot be used."""
-    return {"check": _check, "import": _import, "fetch": _fetch}[args.action](args)
+    return {"check": _check, "stats": _stats, "import": _import, "fetch": _fetch}[args.action](args)
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -67,6 +69,13 @@ def _check(args: argparse.Namespace) -> int:
             for fault in report.content if args.all else report.content[:20]:
                 print(f"    {fault}")
     return 1 if bad else 0
+
+
+def _stats(args: argparse.Namespace) -> int:
+    from lmms_eval_finance.report.stats import stats
+
+    print("\n\n".join(table.to_markdown() for table in stats(args.benchmark)))
+    return 0
 
 
 def _folder(args: argparse.Namespace) -> Path:

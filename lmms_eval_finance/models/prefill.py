@@ -8,6 +8,7 @@ and SGLang do.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
@@ -58,23 +59,25 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Make the classes when the host asks for one: vLLM need not be there for the other."""
+    base: Any
+    wrap: Callable[[Any], Any]
     if name == "OpenAIPrefill":
-        from lmms_eval.models.chat.openai import OpenAICompatible as base
+        from lmms_eval.models.chat.openai import OpenAICompatible
 
-        wrap = continuing_openai
+        base, wrap = OpenAICompatible, continuing_openai
     elif name == "VLLMPrefill":
-        from lmms_eval.models.chat.vllm import VLLM as base
+        from lmms_eval.models.chat.vllm import VLLM
 
-        wrap = continuing_vllm
+        base, wrap = VLLM, continuing_vllm
     else:
         raise AttributeError(name)
 
-    class Prefill(base):  # type: ignore[misc, valid-type]
+    class Prefill(base):  # type: ignore[misc]
         continues_assistant = True
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
-            self.client = wrap(self.client)
+            self.client: Any = wrap(self.client)
 
     Prefill.__name__ = Prefill.__qualname__ = name
     Prefill.__module__ = __name__
