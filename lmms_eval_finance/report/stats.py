@@ -73,13 +73,13 @@ def cross(
     columns = sorted(
         {column for _, column in found}, key=lambda name: (name not in order, _place(name, order), name)
     )
-    lines: list[list[Cell]] = []
-    for label in sorted({label for label, _ in found}):
-        cells = [float(found[label, column]) for column in columns]
-        lines.append([label, *cells, sum(cells)])
-    lines.append(
-        ["total", *(sum(float(line[place]) for line in lines) for place in range(1, len(columns) + 2))]
-    )  # type: ignore[arg-type]
+    labels = sorted({label for label, _ in found})
+    counts = [[float(found[label, column]) for column in columns] for label in labels]
+    totals = [sum(of_column) for of_column in zip(*counts, strict=True)]
+    lines: list[list[Cell]] = [
+        [label, *of_label, sum(of_label)]
+        for label, of_label in zip([*labels, "total"], [*counts, totals], strict=True)
+    ]
     return Table(title, ["", *columns, "total"], lines, digits=0)
 
 
