@@ -39,7 +39,7 @@ class _Costs(Config):  # type: ignore[misc]
 
 
 def apted_distance(first: Node, second: Node, *, deadline: float = float("inf")) -> float:
-    """As `distance.tree_edit_distance`, by `apted` 1.0.3, which errs on some unusual trees.
+    """As `distance.tree_edit_distance`, by `apted`.
 
     Raises:
         TedsLimit: the deadline has passed, or there are too many pairs of nodes.
