@@ -38,13 +38,13 @@ _PREDICATE = re.compile(
     rf"(?P<wrong>(?:{_NOT}|non plus\b)|{_IS} (?:{_ADVERB} ?)*(?:not\b|n't|pas\b|{_WRONG}))"
     rf"|(?P<once>(?:seemed|looked|appeared|was (?:my|the) (?:first|initial))\b)"
     rf"|(?P<chosen>{_IS} (?!not\b)(?:{_ADVERB} ?)*{_CHOSEN}|it is(?=[.!]|\Z))"
-    rf"|(?P<right>{_IS} (?:{_ADVERB} ?)*(?:{_RIGHT})|holds?\b|fits?\b|wins?\b|tien(?:t|nent)\b|convien(?:t|nent)\b|l'(?:est|sont)\b)"
+    rf"|(?P<right>{_IS} (?:{_ADVERB} ?)*(?:{_RIGHT})|holds?\b|fits?\b|wins?\b|checks out|applies\b|works\b|stands\b|tien(?:t|nent)\b|convien(?:t|nent)\b|l'(?:est|sont)\b)"
 )
 _PREDICATE_HEADS = words(
     "is are was were seem seems look looks appear appears remain remains must has have should would will"
     " prove proves being as est sont serait semble semblent parait reste demeure isn't aren't wasn't"
     " weren't don't doesn't can't cannot couldn't n' ne fail fails contradict contradicts do does did can"
-    " could may seemed looked appeared it hold holds fit fits win wins tient tiennent convient conviennent"
+    " could may seemed looked appeared it hold holds fit fits win wins checks applies works stands tient tiennent convient conviennent"
     " l'est l'sont non 's 're"
 )
 _SUFFIX = re.compile(
@@ -53,15 +53,18 @@ _SUFFIX = re.compile(
 )
 _VERDICT = re.compile(
     rf"[)\]\"'.*]{{0,3}} ?[-:=(→,|]{{0,3}} ?(?:(?:this|it|the statement|c') ?(?:is|est) |statement is )?"
-    rf"(?:(?P<wrong>(?:not |pas )?(?:{_WRONG})|(?:not|pas) (?:correct|true|right|vraie?|juste)|no\b(?! \w)|non\b|✗|×|错|不正确|不对|否)"
-    r"|(?P<right>correcte?\b|right\b|true\b|yes\b|oui\b|vraie?\b|juste\b|exacte?\b|✓|√|正确|对(?![应于比])))"
-    r"(?! ?(?::|answers?|options?|choices?|statements?|reponses?))"
+    rf"(?:(?P<wrong>(?:not |pas )?(?:{_WRONG})|(?:not|pas) (?:correct|true|right|vraie?|juste)|no\b(?! \w)|non\b|✗|×|错|不正确|不对|否|0(?=\s*(?:[,;}}\]\n|]|\Z)))"
+    r"|(?P<right>correcte?\b|right\b|true\b|yes\b|oui\b|vraie?\b|juste\b|exacte?\b|✓|√|正确|对(?![应于比])|1(?=\s*(?:[,;}\]\n|]|\Z))))"
+    r"(?! ?(?::|误?的|answers?|options?|choices?|statements?|reponses?))"
 )
 _VERDICT_HEADS = frozenset("-:=(→,✓✗×√.)|")
 _CHINESE = re.compile(
     r"(?:选?项|的?说法|的?表述|的?描述|的?陈述|两项|三项|四项|的?内容)*(?:都|均|是|为|的|也|才|应|就|显然|明显|属于|则|皆|全)*"
     r"(?:(?P<wrong>不(?!但|仅)|错|有误|排除|并非|并不|误|没有|未|无关)"
     r"|(?P<right>正确|对(?![应于比照冲手方外称])|准确|合适|恰当|最合|最恰|最佳|最好|最符|符合|成立|答案|正解|可选|唯一))"
+)
+_CHINESE_PAUSE = re.compile(
+    r"[)\"' ]*, ?(?:(?P<wrong>不(?:符合|正确|对|成立)|错误?)|符合|正确|对|成立)(?=[,。;!\n]|\Z)"
 )
 _REPLY = re.compile(r"[\"')]?\s{0,2}(?:(?P<right>yes|oui|correct|是的|对)|no|non|不)(?![a-z])")
 _CONDITION = re.compile(
@@ -88,6 +91,8 @@ def read_after(low: str, end: int) -> Cue:
         return Cue(
             Strength.TENTATIVE if not reply else Strength.SUPPORTED if reply["right"] else Strength.REJECTED
         )
+    if head == "," and (match := _CHINESE_PAUSE.match(low, end)):
+        return Cue(Strength.REJECTED if match["wrong"] else Strength.SUPPORTED)
     if "\u3400" <= head <= "\u9fff":
         match = _CHINESE.match(low, low.index(head, end))
         if match:

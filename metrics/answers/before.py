@@ -66,8 +66,8 @@ _ROLE = _roles(
     " leaves leaving remains remaining closest nearest confirm confirms confirming namely indique donne montre"
     " confirme designe reste correspondant mene conduit",
     conclude="so therefore thus hence consequently ergo accordingly finally ultimately donc ainsi alors finalement",
-    final="final finale definitive",
-    no="not isn't aren't wasn't weren't don't doesn't didn't won't wouldn't can't cannot couldn't shouldn't never"
+    final="final finale definitive updated new",
+    no="n' ne not isn't aren't wasn't weren't don't doesn't didn't won't wouldn't can't cannot couldn't shouldn't never"
     " neither nor without except excluding exclude excluded excludes eliminate eliminated eliminates eliminating"
     " reject rejected rejecting discard discarded dismiss dismissed unlike than versus vs over avoid pas ni sauf"
     " ecarte ecarter elimine elimines eliminer exclu exclure exclus exclut rejette rejeter jamais hormis excepte"
@@ -86,6 +86,7 @@ _PAIR = {
     ("everything", "but"): "no", ("no", ","): "correct", ("non", ","): "correct", ("no", ":"): "correct",
     ("non", ":"): "correct", ("so", "is"): "likewise", ("as", "is"): "likewise", ("so", "are"): "likewise",
     ("as", "are"): "likewise", ("ans", "."): "answer", ("rep", "."): "answer", ("first", "thought"): "maybe",
+    ("second", "thought"): "correct", ("on", "reflection"): "correct", ("de", "ma"): "filler",
 }  # fmt: skip
 _PASSED_OVER = words("opener colon line filler particle be it also only noun right final")
 _OPEN = words("opener noun particle colon line also")
@@ -96,7 +97,7 @@ _NO_IN_CLAUSE = words(
 )
 _MAYBE_IN_CLAUSE = words(
     "if whether unless while although though bien meme thought considered tempted tempting maybe perhaps"
-    " might may could initially originally first suspected assumed assuming si pensais croyais abord"
+    " almost nearly previous initial original old earlier might may could initially originally first suspected assumed assuming si pensais croyais abord"
     " initialement depart someone some students pourrait aurait peut distractor trap piege wrongly"
     " mistakenly"
 )
@@ -106,9 +107,12 @@ _WINDOW = 84
 
 
 def is_filler(text: str) -> bool:
-    """Whether lowered text says nothing but 'the answer is', over again."""
+    """Whether lowered text says nothing but 'the answer is', over again, with no turn like 'but'."""
     return all(
-        token in _ROLE or token in _STOPS or token == "," or token[0] == "\n"
+        _ROLE.get(token, "contrast") not in ("contrast", "correct")
+        or token in _STOPS
+        or token == ","
+        or token[0] == "\n"
         for token in _TOKEN.findall(text)
     )
 
@@ -147,7 +151,7 @@ def read_before(low: str, start: int, rejected_before: bool) -> Before:
     cue = _decision(role, seen, rejected_before)
     if role != "likewise" and "also" in seen:
         cue = cue._replace(adds=True)
-    if cue.strength >= Strength.TENTATIVE and role not in ("contrast", "likewise"):
+    if cue.strength >= Strength.TENTATIVE and role not in ("contrast", "correct", "likewise"):
         cue = _qualified(tokens, index, cue)
     return Before(cue, opens, index < 0 and start <= _WINDOW)
 
@@ -166,7 +170,8 @@ def _role(tokens: list[str], index: int) -> str:
     if token == ",":
         return (
             "particle"
-            if _ROLE.get(before) in _COMMA_AFTER or before in ("sure", "ok", "okay", "well")
+            if (index and _role(tokens, index - 1) in _COMMA_AFTER)
+            or before in ("sure", "ok", "okay", "well")
             else ""
         )
     if token in _STOPS:
@@ -222,23 +227,27 @@ def _qualified(tokens: list[str], index: int, cue: Cue) -> Cue:
     strength, concludes, adds = cue.strength, cue.concludes, cue.adds
     same_clause = True
     for token in reversed(tokens[: index + 1]):
+        role = _ROLE.get(token)
         if token in _STOPS or token == ":" or token[0] == "\n":
             break
-        if token == "," or _ROLE.get(token) == "contrast":
+        if token == "," or role == "contrast":
             same_clause = False
-        elif _ROLE.get(token) == "conclude":
+        elif role in ("conclude", "final"):
             concludes = True
-        elif same_clause and _ROLE.get(token) == "wrong":  # 'the incorrect answers are'
-            strength = Strength.TENTATIVE
+        elif role == "also":
+            adds = True
         elif same_clause and token in _NO_IN_CLAUSE:
             return cue._replace(strength=Strength.REJECTED)
-        elif (same_clause and token in _MAYBE_IN_CLAUSE) or (token in ("if", "si") and not concludes):
+        elif (same_clause and _hedges(token, role, tokens)) or (token in ("if", "si") and not concludes):
             strength = Strength.TENTATIVE
-        elif token in ("also", "aussi", "egalement"):
-            adds = True
     if strength is cue.strength and concludes == cue.concludes and adds == cue.adds:
         return cue
     return cue._replace(strength=strength, concludes=concludes, adds=adds)
+
+
+def _hedges(token: str, role: str | None, tokens: list[str]) -> bool:
+    """'perhaps the answer is', 'the incorrect answers are', 'I was going to say'."""
+    return token in _MAYBE_IN_CLAUSE or role == "wrong" or (token == "was" and "going" in tokens)
 
 
 # ---- Chinese -----------------------------------------------------------------------

@@ -185,7 +185,9 @@ def _in_a_name(reply: str, low: str, start: int, end: int, options: OptionSet) -
 def _ties(neighbour: str, sign: str, options: OptionSet) -> bool:
     """Whether a sign ties a letter to its neighbour (two characters, the nearer one last)."""
     near, far = neighbour[-1:], neighbour[:-1]
-    if sign == "$" or (sign in "+-" and (not near or near in ",.;)")):  # 630 A$, rated A+
+    if (
+        sign == "$" or (sign == near == "+") or (sign in "+-" and (not near or near in ",.;)"))
+    ):  # 630 A$, rated A+
         return sign != "-" or near != ""
     if not (near.isalnum() and near.isascii()):
         return False
@@ -289,7 +291,7 @@ def _is_label(mention: Mention) -> bool:
 
 # ---- lists -------------------------------------------------------------------------
 
-_GAP_TOKEN = re.compile(r"[a-z]+'?|\n\d{1,2}[.)]|选项|还是|或者|还有|.", re.DOTALL)
+_GAP_TOKEN = re.compile(r"[a-z]+'?|[\n ]\(?\d{1,2}[.)]|选项|还是选?|或者?选?|还有|.", re.DOTALL)
 _JOINERS = frozenset(" \n,;/&+|、()[]\"'*.:-\x02\x03和与及以并且或项跟同") | words(
     "选项 还是 或者 还有 and et as well along with together also plus ainsi que or ou nor ni either soit vs the"
     " option options choice choices statement statements l' la reponse reponses"
@@ -332,7 +334,7 @@ def _joined(mentions: list[Mention], reply: str, low: str) -> list[Mention]:
 
 def _only_joins(gap: str) -> bool:
     """Whether lowered text between two mentions is nothing but 'and', commas and the like."""
-    return all(token in _JOINERS or token[0] == "\n" for token in _GAP_TOKEN.findall(gap))
+    return all(token in _JOINERS or token[0] in "\n 还或" for token in _GAP_TOKEN.findall(gap))
 
 
 def _belong_together(last: Mention, mention: Mention, reply: str, low: str) -> bool:

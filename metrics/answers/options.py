@@ -9,7 +9,7 @@ from functools import lru_cache
 from string import ascii_uppercase
 from typing import TypeAlias
 
-from lmms_eval_finance.metrics.answers.lexicon import words
+from lmms_eval_finance.metrics.answers.lexicon import ALL_OF_THEM, NONE_OF_THEM, words
 from lmms_eval_finance.metrics.answers.text import lowered, prepare
 
 __all__ = ["AFTER_A", "OptionSet", "Options", "flattened", "option_set", "truth_value"]
@@ -38,18 +38,6 @@ _FALSE = words(
     "false incorrect wrong no inaccurate invalid disagree untrue faux fausse non inexact inexacte"
     " incorrecte 错误 错 否 假 不正确 不对 不是 × x ✗ 错的"
 ) | {"not correct", "not true", "not right"}
-_ALL = re.compile(
-    r"(?:all|both)(?: of)?(?: the| these| them)?(?: above| options?| choices?| answers?| statements?|"
-    r" of them)*(?: are)?(?: correct| true| right)?|tou(?:te)?s(?: les)?(?: options| reponses| propositions|"
-    r" affirmations)?(?: ci dessus| precedentes)?(?: sont)?(?: correctes| vraies| justes)?"
-    r"|(?:以上|上述)?(?:都|皆|均|全部|全都?)(?:是|对|正确)*"
-)
-_NONE = re.compile(
-    r"(?:none|neither)(?: of)?(?: the| these| them)?(?: above| options?| choices?| answers?| statements?)*"
-    r"(?: (?:are|is))?(?: correct| true| right)?|aucune?(?: (?:de ces|des))?(?: options| reponses| propositions|"
-    r" affirmations)?(?: ci dessus| precedentes)?(?: n'est)?(?: correcte| vraie| juste)?"
-    r"|(?:以上|上述)?(?:都|皆|均)(?:不|错|非)(?:是|对|正确|误)*"
-)
 
 
 @dataclass(frozen=True)
@@ -60,7 +48,7 @@ class OptionSet:
         keys: letter -> the key it stands for, in the item's order.
         texts: letter -> flattened option text ('' where there is none).
         capitals, smalls: find what looks like an option's letter; a small one with the character before it.
-        truth: True and False -> letter, where the two options mean just that.
+        truth: True and False -> letter, where one option means just the one and one the other.
         all_of_them, none_of_them: the letter of an 'all' or 'none of the above' option, or ''.
         amounts: plain amount -> letter, where every option is an amount ('$1,250.00').
         series: word that all texts share before a number ('statement'), and number -> letter.
@@ -130,12 +118,23 @@ def _digest(items: tuple[tuple[str, str], ...]) -> OptionSet:
         keys,
         texts,
         *_letter_patterns("".join(letter for letter in keys if letter in ascii_uppercase) or "A"),
-        truth if len(truth) == len(texts) == 2 else {},
-        next((letter for letter, text in texts.items() if _ALL.fullmatch(text)), ""),
-        next((letter for letter, text in texts.items() if _NONE.fullmatch(text)), ""),
+        truth if len(truth) == sum(value is not None for value in truths.values()) == 2 else {},
+        next((letter for letter, text in texts.items() if _says(ALL_OF_THEM, text)), ""),
+        next((letter for letter, text in texts.items() if _says(NONE_OF_THEM, text)), ""),
         _series(texts),
         _amounts(texts),
     )
+
+
+_THAT_IS_ALL = re.compile(
+    r"(?: (?:are|is|sont|est|n'est|ne sont))?(?: (?:correcte?s?|true|right|vraie?s?|justes?))?"
+)
+
+
+def _says(quantity: re.Pattern[str], text: str) -> bool:
+    """Whether an option's text is a quantity alone ('none of the above', 'all are correct')."""
+    match = quantity.match(text)
+    return match is not None and _THAT_IS_ALL.fullmatch(text, match.end()) is not None
 
 
 def _letter_patterns(letters: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -144,14 +143,16 @@ def _letter_patterns(letters: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     Both begin with a plain class of characters, which the regular expression engine searches fast.
     Small `a`, `i` and `y`, which are words, count only before a stop.
     """
-    edge = r"(?![A-Za-z0-9\u00C0-\u024F_]|'[A-Za-z\u00C0-\u024F])"
+    edge = r"(?![A-Za-z0-9\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u024F_]|'[A-Za-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u024F])"
     run = rf"(?:(?<=[{letters}])[{letters}]{{1,{len(letters) - 1}}})?" if len(letters) > 1 else ""
-    capitals = re.compile(rf"[A-Z](?<![A-Za-z0-9\u00C0-\u024F_].){run}{edge}")
+    capitals = re.compile(rf"[A-Z](?<![A-Za-z0-9\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u024F_].){run}{edge}")
     words = "".join(set(letters.lower()) & set("aiy"))
     others = "".join(sorted(set(letters.lower()) - set("aiy"))) or words
     stop = r"(?=\s*(?:[)\]}.:,;!?\"'\n\x03]|\Z))"
     word = rf"|[{words}]{stop}" if words else ""
-    return capitals, re.compile(rf"[^A-Za-z0-9\u00C0-\u024F_'](?:[{others}]{word}){edge}")
+    return capitals, re.compile(
+        rf"[^A-Za-z0-9\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u024F_'](?:[{others}]{word}){edge}"
+    )
 
 
 def _series(texts: Mapping[str, str]) -> tuple[re.Pattern[str], Mapping[str, str]] | None:

@@ -4,43 +4,22 @@ from __future__ import annotations
 
 import re
 
+from lmms_eval_finance.metrics.answers.lexicon import ALL_OF_THEM, NONE_OF_THEM
 from lmms_eval_finance.metrics.answers.options import OptionSet
 
 __all__ = ["read_ordinal", "read_quantifier"]
 
-_THINGS = r"(?:options?|choices?|answers?|statements?|propositions?|affirmations?|reponses?|items?)"
-_COUNT = r"(?:two|three|four|five|six|seven|2|3|4|5|6|7|deux|trois|quatre|cinq|six)"
-_ALL = re.compile(
-    rf"(?<![a-z])(?:everything|all(?: of)?(?: (?:the|these|them|above|listed|given|{_COUNT}|{_THINGS}))*|every (?:one of )?(?:the )?{_THINGS}|each (?:one )?of (?:the|these) {_THINGS}"
-    rf"|tou(?:te)?s(?: (?:les|ces|ci-dessus|{_COUNT}|{_THINGS}))*)(?![a-z])"
-    r"|(?:以上|上述|所有|全部|每个|这?[二三四五六]个?)?(?:选项|说法|表述|项|陈述)?(?:全部|全都|都|均|皆|全)(?:选|是|正确|对|成立|符合)|全选|全部(?=[。,!]|\Z)"
-)
-_NONE = re.compile(
-    rf"(?<![a-z])(?:none(?: of)?(?: (?:the|these|them|above|listed|{_COUNT}|{_THINGS}))*|no {_THINGS}|not one of (?:the|these) {_THINGS}|neither(?: of them)?"
-    rf"|aucune?(?: (?:de|d'|des|ces|les|ci-dessus|{_THINGS}))*)(?![a-z])"
-    r"|(?:以上|上述|所有)?(?:选项|说法|表述|项)?(?:都|均|皆)(?:不(?:选|是|正确|对|成立|符合)|错)|没有(?:一[个项])?(?:正确|选项)"
-)
 # A cheap test first: most replies count nothing.
 _COUNTING = (
-    "all",
-    "every",
-    "each",
-    "none",
-    "no ",
-    "not one",
-    "neither",
-    "tous",
-    "toute",
-    "aucun",
-    "都",
-    "均",
-    "皆",
-    "全",
-    "没",
-)
+    "all", "every", "each", "none", "no ", "not one", "single", "neither", "tous", "toute", "aucun", "都", "均", "皆", "全", "没"
+)  # fmt: skip
 _WRONG = re.compile(
     r"[^.!?\n。]{0,12}?\b(?:are|is|were|sont|est)\b[^.!?\n。]{0,20}?\b(?:incorrect|wrong|false|fauss?e?s?|incorrectes?|inexactes?|not)\b"
     r"|[^.!?\n。,]{0,6}(?:错|不正确|不对)"
+)
+_THE_OTHERS = re.compile(
+    r"(?<![a-z])(?:the (?:rest|others?|remaining \w+)|all (?:the )?others|les autres|le reste)[^.!?\n]{0,20}\b"
+    r"(?:correct|true|right|correctes?|vraies?|justes?|exactes?)\b|(?:其余|其他|其它)(?:选项|项|的)?(?:都|均|皆|全)?(?:是)?(?:正确|对)"
 )
 _RULED_OUT = re.compile(
     r"(?:rul\w+ out|eliminat|exclu|discard|reject|ecart|elimin)[^.!?\n]{0,20}\Z|排除[^。]{0,8}\Z"
@@ -51,7 +30,7 @@ _EXCEPT = re.compile(
 
 
 _AFFIRMED = re.compile(
-    r"[^.!?\n。,]{0,24}?\b(?:correct|true|right|apply|applies|hold|valid|accurate|vraies?|correctes?|exactes?|justes?|bonnes?)\b"
+    r"[^.!?\n。,]{0,24}?\b(?:correct|true|right|supported|apply|applies|hold|valid|accurate|vraies?|correctes?|exactes?|justes?|bonnes?)\b"
     r"|[)\"']?\s*(?:[.!,。\n\x03]|\Z)"
 )
 
@@ -63,9 +42,11 @@ def read_quantifier(
 
     For a single choice only an option that itself says so can be meant.
     """
+    if rejected and multiple and _THE_OTHERS.search(low):
+        return items.labels - rejected
     if not any(word in low for word in _COUNTING):
         return None
-    everything, nothing = _ALL.search(low), _NONE.search(low)
+    everything, nothing = ALL_OF_THEM.search(low), NONE_OF_THEM.search(low)
     match = nothing or everything
     if match is None:
         return None
@@ -84,17 +65,23 @@ def read_quantifier(
     return frozenset() if none_right else items.labels
 
 
-_ORDINALS = {
-    word: index
-    for index, names in enumerate(
-        (
-            "first 1st premier premiere 一 1", "second 2nd deuxieme seconde 二 2", "third 3rd troisieme 三 3",
-            "fourth 4th quatrieme 四 4", "fifth 5th cinquieme 五 5", "sixth 6th sixieme 六 6",
-        )
+# A word that counts options out -> its place; -1 is the last.
+_PLACE = {
+    word: place
+    for place, names in (
+        (0, "first 1st premier premiere 一 1"), (1, "second 2nd deuxieme seconde 二 2"), (2, "third 3rd troisieme 三 3"),
+        (3, "fourth 4th quatrieme 四 4"), (4, "fifth 5th cinquieme 五 5"), (5, "sixth 6th sixieme 六 6"),
+        (-1, "last derniere dernier"),
     )
     for word in names.split()
 }  # fmt: skip
-_PLACED = (
+_COUNTED = r"(?:options?|one|choice|answer|statement|image|chart|reponse|proposition)"
+_ORDINAL = re.compile(
+    rf"(?<![a-z])(?P<before>{'|'.join(word for word in _PLACE if len(word) > 1)}) {_COUNTED}(?![a-z])"
+    rf"|(?<![a-z])(?:option|choice|answer|image|reponse)(?: (?:is|est|number|no\.?|n°))?:? ?[#(]?(?P<after>[1-6])(?![\w.,%]*[\w%])"
+    r"|第(?P<chinese>[一二三四五六1-6])(?:个|项|张)?(?:选项|图|答案|项)"
+)
+_COUNTED_WORDS = (
     "option",
     "choice",
     "answer",
@@ -106,21 +93,14 @@ _PLACED = (
     "proposition",
     "第",
 )
-_ORDINAL = re.compile(
-    r"(?<![a-z])(?P<before>first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|sixth|6th|premiere?|deuxieme|seconde|troisieme"
-    r"|quatrieme|cinquieme|sixieme) (?:options?|one|choice|answer|statement|image|chart|reponse|proposition)(?![a-z])"
-    r"|(?<![a-z])(?:option|choice|answer|image|reponse)(?: (?:is|est|number|no\.?|n°))?:? ?[#(]?(?P<after>[1-6])(?![\w.,%]*[\w%])"
-    r"|第(?P<chinese>[一二三四五六1-6])(?:个|项|张)?(?:选项|图|答案|项)"
-)
 
 
 def read_ordinal(low: str, items: OptionSet) -> frozenset[str] | None:
     """The option that a reply counts out ('the third option'); None unless there is just one such place."""
-    if not any(word in low for word in _PLACED):
+    if not any(word in low for word in _COUNTED_WORDS):
         return None
-    places = {match[match.lastgroup] for match in _ORDINAL.finditer(low) if match.lastgroup}
-    if len(places) != 1:
-        return None
-    index = _ORDINALS[places.pop()]
+    places = {_PLACE[match[match.lastgroup]] for match in _ORDINAL.finditer(low) if match.lastgroup}
     letters = list(items.keys)
-    return frozenset(letters[index]) if index < len(letters) else None
+    if len(places) != 1 or (place := places.pop()) >= len(letters):
+        return None
+    return frozenset(letters[place])
