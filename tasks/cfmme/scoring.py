@@ -63,6 +63,11 @@ def _graded(score: float, settled: Outcome | None) -> tuple[Outcome, float]:
     return (Outcome.CORRECT if score == 1.0 else Outcome.PARTIAL if score else Outcome.WRONG), score
 
 
+def _settled(response: str, *, answered: bool) -> Outcome | None:
+    """What settles a response without a look at the gold; nothing does where it holds an answer."""
+    return None if answered else outcomes.without_answer(response)
+
+
 # -- questions ---------------------------------------------------------------------------------------
 
 
@@ -192,11 +197,12 @@ def seal_boxes(doc: Doc, response: str, gold: str, signature: str) -> Record:
     page, convention = page_size(doc), coordinates.in_use()
     stated = parse_boxes(response, image_size=page, convention="absolute")
     boxes, read_as = convention.in_pixels(stated, page)
-    settled = outcomes.without_answer(response)
+    answered = bool(stated) or next(find_json(response), None) is not None
+    settled = _settled(response, answered=answered)
     expected: list[Any] = schema.nested(gold) if gold else []
     counts = count_matches(as_boxes(expected), boxes)
     outcome, score = _graded(scores_from_counts([counts]).f1 or 0.0, settled)
-    if outcome is Outcome.WRONG and not stated and next(find_json(response), None) is None:
+    if outcome is Outcome.WRONG and not answered:
         outcome = outcomes.of_unreadable(response)
     if not gold:
         outcome, counts = Outcome.GOLD_UNUSABLE, MatchCounts()
@@ -222,7 +228,8 @@ def seal_text(doc: Doc, response: str, gold: str, signature: str) -> Record:
     """1-NED of the text of a seal."""
     # A gold that itself looks wrapped must still equal its own echo.
     text = response if evened(response) == evened(gold) else transcribed(response)
-    outcome, score = _graded(ned_similarity(gold, text), outcomes.without_answer(response))
+    similarity = ned_similarity(gold, text)
+    outcome, score = _graded(similarity, _settled(response, answered=similarity == 1.0))
     if not gold.strip():
         outcome = Outcome.GOLD_UNUSABLE
     return _record(
@@ -249,7 +256,8 @@ _TEDS: tuple[tuple[str, bool, table.Variant], ...] = (
 
 def table_html(doc: Doc, response: str, gold: str, signature: str) -> Record:
     """TEDS of a table; S-TEDS and the values of the common port stand in `parts`."""
-    settled = outcomes.without_answer(response)
+    answered = "<t" in response.lower() or "|" in response
+    settled = _settled(response, answered=answered)
     parts: dict[str, float] = {}
     failed: dict[str, Outcome] = {}
     for name, structure_only, variant in _TEDS:
@@ -259,7 +267,7 @@ def table_html(doc: Doc, response: str, gold: str, signature: str) -> Record:
             value, failed[name] = 0.0, limit.outcome
         parts[name] = value if settled is None else 0.0
     outcome, score = _graded(parts["teds"], settled)
-    if outcome is Outcome.WRONG and "<t" not in response.lower() and "|" not in response:
+    if outcome is Outcome.WRONG and not answered:
         outcome = outcomes.of_unreadable(response)
     outcome = failed.get("teds", outcome)
     return _record(
@@ -278,7 +286,7 @@ def formula_latex(doc: Doc, response: str, gold: str, signature: str) -> Record:
     text = strip_reasoning(response)
     default = formula.cdm(gold, text)
     reference = formula.cdm(gold, text, variant="reference")
-    settled = outcomes.without_answer(response)
+    settled = _settled(response, answered=default.exact)
     outcome = settled if settled is not None and default.outcome.scored else default.outcome
     says = settled is None
     return _record(
@@ -311,7 +319,7 @@ def document_fields(doc: Doc, response: str, gold: str, signature: str) -> Recor
     read = read_json_object(response)
     counts = count_fields(expected, read, keys)
     donut = count_fields(expected, read, keys, variant="donut")
-    outcome, score = _graded(counts.f1, outcomes.without_answer(response))
+    outcome, score = _graded(counts.f1, _settled(response, answered=read is not None))
     if outcome is Outcome.WRONG and read is None:
         outcome = outcomes.of_unreadable(response)
     if counts.over_limit:
