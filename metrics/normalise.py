@@ -107,6 +107,7 @@ _TAG = re.compile(
     r"(?: [^<>]{0,100})?>",
     re.IGNORECASE,
 )
+_CHAT_TOKEN = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>")
 _STAR = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]*)(?<=\S)\*(?![\w*])")
 _UNDERSCORE = re.compile(r"(?<![\w\\])_(?=[^\s_])([^_\n]*)(?<=\S)_(?!\w)")
 _DOUBLE = re.compile(r"(?<!\d)\*{2,3}|\*{2,3}(?!\d)|~~|(?<!\w)_{2,3}(?=\w)|(?<=[\w.%])_{2,3}(?!\w)|`+")
@@ -114,7 +115,7 @@ _BLANKS = re.compile(r"[ ]{2,}")
 
 
 def strip_markup(text: str) -> str:
-    r"""Markdown and inline HTML taken away, the words they wrap kept, lines kept.
+    r"""Markdown, inline HTML and chat tokens taken away, the words they wrap kept, lines kept.
 
     >>> strip_markup("## Result\n**Answer:** *42* <b>%</b> `x`")
     'Result\nAnswer: 42 % x'
@@ -130,7 +131,7 @@ def strip_markup(text: str) -> str:
     if "](" in text:
         text = _LINK.sub(r"\1", text)
     if "<" in text:
-        text = _TAG.sub("", _BREAK.sub("\n", text))
+        text = _TAG.sub("", _BREAK.sub("\n", _CHAT_TOKEN.sub(" ", text)))
     if "*" in text or "_" in text or "~~" in text or "`" in text:
         text = _UNDERSCORE.sub(r"\1", _STAR.sub(r"\1", _DOUBLE.sub("", text)))
     return text

@@ -70,7 +70,7 @@ def mark_ranges(lower: str, numbers: list[Number]) -> list[Number]:
             _RANGE_AND.fullmatch(lower, first.end, second.start) and _BETWEEN.search(left)
         ):
             continue
-        if (first.percent and second.unit.bare) or first.unit.contradicts(second.unit):
+        if (first.percent and not second.percent) or first.unit.contradicts(second.unit):
             continue  # grew by 5% to 105
         if _FROM.search(left) and _MOTION.search(left):
             marked[index] = replace(first, role=Role.ASIDE)
@@ -79,6 +79,8 @@ def mark_ranges(lower: str, numbers: list[Number]) -> list[Number]:
                 replace(first, role=Role.ASIDE),
                 replace(second, role=Role.ASIDE),
             )
+        elif first.role is second.role is Role.YEAR:
+            marked[index], marked[index + 1] = replace(first, in_range=True), replace(second, in_range=True)
         elif Role.YEAR not in (first.role, second.role):
             if first.unit.bare and not second.unit.bare:
                 first = replace(first, unit=second.unit, value=first.written * second.unit.factor)

@@ -38,16 +38,16 @@ _FALLING = (
     r"|contract(?:ed|ion)|reduced?|reduction|deficit|drawdown|down|write-?(?:down|off)"
     r"|baiss\w*|diminu\w*|recul\w*|chut\w*|pertes?|perd\w*|repli|déficit"
 )
-_FALL = re.compile(rf"\b(?:{_FALLING})\b|下降|下跌|减少|亏损|下滑|降低|跌幅|降幅|跌了|回撤|赤字")
+_FALL = re.compile(rf"\b(?:{_FALLING})\b|下降|下跌|减少|亏损|下滑|降低|(?<!涨)跌幅|降幅|跌了|回撤|赤字")
 _HOW_MUCH = re.compile(
     rf"\bhow (?:much|far|many|big|large)\b[^?.]{{0,80}}\b(?:{_FALLING})\b|\bde combien\b[^?.]{{0,80}}\b(?:{_FALLING})\b"
     rf"|\b(?:size|amount|magnitude|extent|montant|ampleur|importance) (?:of|de|du|des) (?:[\w'-]+ ){{0,3}}(?:{_FALLING})\b"
-    r"|(?:下降|下跌|减少|亏损|下滑|降低|跌)了?(?:多少|几|百分之)|跌幅|降幅|亏损额|亏损金额"
+    r"|(?:下降|下跌|减少|亏损|下滑|降低|跌)了?(?:多少|几|百分之)|(?<!涨)跌幅|降幅|亏损额|亏损金额"
 )
 # What has a sign of its own: a fall is then a negative answer.
 _SIGNED = re.compile(
-    r"income|profit|gain|earnings|ebit|growth|chang|return|performance|balance|npv|net present value|cash flow|surplus|variation|évolution"
-    r"|résultat|bénéfice|croissance|rendement|solde|收益|利润|盈亏|损益|增长|增速|变动|变化|回报|涨跌|业绩"
+    r"income|profit|gain|earnings|ebit|eps\b|growth|grow|chang|return|perform|flow|balance|npv|net present value|cash flow|surplus|variation|évolution"
+    r"|résultat|bénéfice|croissance|rendement|solde|收益|利润|盈亏|损益|增长|增速|同比|环比|变动|变化|回报|涨跌|业绩"
 )
 
 
@@ -67,7 +67,7 @@ class Asked:
         percent: whether the question asks for a percentage.
         year: whether a calendar year is asked for.
         fall: whether the magnitude of a fall or loss is asked for, so that its sign is open.
-        signed: whether a quantity with a sign is asked for.
+        signed: whether a quantity with a sign of its own is asked for (an income, a change).
         rating: whether a step of a scale is asked for (`4/7` is then 4).
     """
 
@@ -139,6 +139,6 @@ def asked_for(unit: str | None, context: str | None, language: str | None) -> As
         percent=known.dimension == PERCENT or bool(_IN_PERCENT.search(question)),
         year=is_year or (not asked.given and bool(_YEAR_ASKED.search(question))),
         fall=fall,
-        signed=not fall,
+        signed=not fall and bool(_SIGNED.search(question)),
         rating=bool(_RATING.search(question)),
     )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from .signs import direction
-from .units import Unit
+from .units import MONEY, Unit
 from .vocabulary import words
 
 _IDEOGRAPHS = "\u2e80"
@@ -69,6 +69,7 @@ _HEDGES = words(
     "about around roughly approximately approx approx. circa ca. c. environ ~ a an the some only just nearly almost"
     " exactly now then quelque presque près d'environ estimated rated"
 )
+_COPULAS = words("is was are were equals totals gives yields est était vaut")
 _CHINESE_HEDGES = ("大约", "约为", "约", "近", "大概", "仅", "将近")
 
 # A clause that begins so tells what a value is based on or compared with.
@@ -76,7 +77,9 @@ _OPENERS = words(
     "using based given assuming with compared versus vs excluding against because since rather instead including whereas"
     " when if avec contre hors dont sachant supposant selon where computed calculated derived from after"
 )
-_CLAUSE_BREAK = re.compile(r"[,;:(（，；：—]\s*|\s[-–]\s")
+_CLAUSE_BREAK = re.compile(
+    r"[,;:(（，；：—]\s*|\s[-–]\s|\s(?=(?:with|using|based|assuming|compared|versus|vs|including|excluding|given|avec|contre) )"
+)
 # Such a clause gives reasons, even where it asserts.
 _REASON = re.compile(
     r"\b(?:because|since|where|whereas|while|car|puisque|parce que|où|tandis que)\b[^,;:(]*$|(?:因为|由于|其中)[^，,；]*$"
@@ -120,9 +123,11 @@ def surroundings(
     left, right = lower[line:start], lower[end : end + 24]
     before = _words_before(left)
     tag = _tag(before)
+    if tag == ASIDE and before[-1] == "at" and unit.dimension == MONEY:
+        tag = NEUTRAL  # "trades at $40", but "discounted at 10%"
     role = _name(text, left, before, right, end, value) if digits and unit.bare else None
     if role is None:
-        if digits and unit.bare and _is_year(digits) and not left.endswith(("=", "= ")):
+        if digits and unit.bare and is_year(value) and digits.isdigit() and not _states(left, before):
             role = Role.YEAR
         elif tag == ASIDE or (tag != ASSERTS and _in_aside_clause(left)) or _REASON.search(left):
             role = Role.ASIDE
@@ -134,8 +139,14 @@ def surroundings(
     return Surroundings(role, tag == ASSERTS, direction(before, right), bound)
 
 
-def _is_year(digits: str) -> bool:
-    return len(digits) == 4 and digits.isdigit() and "1900" <= digits <= "2100"
+def is_year(value: Fraction) -> bool:
+    """Whether a number can be a calendar year."""
+    return value.denominator == 1 and 1900 <= value <= 2100
+
+
+def _states(left: str, before: list[str]) -> bool:
+    """Whether the words before a number equate something with it."""
+    return left.endswith(("=", "= ")) or bool(before and before[-1] in _COPULAS)
 
 
 def _words_before(left: str) -> list[str]:

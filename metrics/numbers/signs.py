@@ -33,7 +33,7 @@ _DOWN_CHINESE = ("下降", "下跌", "亏损", "虧損", "减少", "減少", "�
 _UP_CHINESE = ("上升", "上涨", "增长", "增加", "盈利", "提高", "增幅", "涨幅", "涨", "升")
 # Words between a direction word and its number.
 _FILLER = words(
-    "of by a an the some over de d' à was is were to reached totaling totalling amounting net about"
+    "of by a an the some over per share de d' à was is were to reached totaling totalling amounting net about"
 )
 _AFTER = words("de d' of in a the")
 

@@ -43,7 +43,7 @@ _ARTICLES = frozenset(("one", "un", "une"))
 
 # Where nothing is charged or left, the number is zero.
 _NOTHING = re.compile(
-    r"\bno (?:entry |exit |management |performance )?(?:fees?|charges?|costs?|commissions?|tax(?:es)?)\b|\bpas (?:de|d.aucun) (?:frais|commission|droit)|\bnot charge[d]? (?:any )?(?:fees?|costs?)|\bnil\b|\bnéant\b|^none\.?$"
+    r"\bno (?:entry |exit |management |performance )?(?:fees?|charges?|costs?|commissions?|tax(?:es)?)\b|\bpas (?:de|d.aucun) (?:frais|commission|droit)|\bnot charge[d]? (?:any )?(?:fees?|costs?)|\bnil\b|\bnéant\b"
     r"|\baucune?s? (?:frais|coûts?|commissions?|droits?|taxes?|prélèvements?)\b|^(?:aucune?|无|没有)[.。]?$|无费用|没有费用|不收取"
 )
 

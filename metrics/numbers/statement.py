@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from .cues import CORRECTION, REMARK, last_cue
 from .mentions import MAX_NUMBERS, Reader
 from .number import Number, same_amount
-from .roles import Role
+from .roles import Role, is_year
 from .units import Unit
 from .vocabulary import words
 
@@ -192,7 +192,7 @@ def _ends_sentence(stop: re.Match[str]) -> bool:
 def _level(number: Number, unit: Unit, wants_year: bool) -> int:
     """How far a number is from being what is asked for."""
     role = number.role
-    if role is Role.YEAR:
+    if role is Role.YEAR or (wants_year and number.unit.bare and is_year(number.written)):
         return _FITTING if wants_year else _YEAR
     if role is Role.VALUE:
         return _LESS_FITTING if wants_year or number.bound or number.unit.contradicts(unit) else _FITTING
