@@ -21,7 +21,6 @@ VERBS = {
     "rescore": "score a finished run again with later verdicts and review decisions, without a model",
     "score": "score tables, boxes, texts or fields in two JSONL files, outside any host",
     "preset": "print a model's sampling parameters for --gen_kwargs, as CFMME's authors ran it",
-    "studies": "say what turned pictures, bad pictures and tables as text do to CFMME's accuracy",
     "prompts": "export prompt templates to a folder, or check such a folder",
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lmms_eval_finance.metrics.records import Record
-from lmms_eval_finance.report import finmme
+from lmms_eval_finance.report import cfmme, finmme
 from lmms_eval_finance.report.table import Table
 from lmms_eval_finance.runs.read import open_run
 from lmms_eval_finance.runs.rescore import rescored
@@ -17,7 +17,11 @@ from lmms_eval_finance.settings import SettingError
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
-        "runs", metavar="RUN", type=Path, nargs="+", help="output folders, results or sample files of lmms-eval"
+        "runs",
+        metavar="RUN",
+        type=Path,
+        nargs="+",
+        help="output folders, results or sample files of lmms-eval",
     )
     parser.add_argument("--csv", action="store_true", help="write CSV instead of Markdown")
 
@@ -38,6 +42,9 @@ def run(args: argparse.Namespace) -> int:
         if task.startswith("finmme")
         for table in _finmme(task, models)
     ]
+    tables += cfmme.studies(
+        {task: {model: runs[0] for model, runs in models.items()} for task, models in by_task.items()}
+    )
     if not tables:
         raise SettingError(
             "no task in these runs has tables of its own; `lmms-eval-finance rescore` shows the figures"

@@ -21,12 +21,13 @@ from lmms_eval_finance.metrics.detection.conventions import scale_of
 
 Size = tuple[int, int]
 
-# Qwen2.5-VL answers in pixels of its resized picture; these are the limits of the host's wrapper.
-_QWEN_2_5 = {"coordinates": "model_absolute:28,200704,1605632"}
 BY_MODEL: dict[str, dict[str, str]] = {
     "default": {"coordinates": "thousand"},
-    "qwen2_5_vl": _QWEN_2_5,
+    # Qwen2.5-VL answers in pixels of its resized picture; the limits are those of the host's wrappers.
+    "qwen2_5_vl": {"coordinates": "model_absolute:28,200704,1605632"},
+    "qwen2_5_vl_interleave": {"coordinates": "model_absolute:28,200704,200704"},
 }
+"""Entry of ``--model`` -> what its wrapper's models are asked for."""
 
 _ASKED = MappingProxyType(
     {

@@ -19,6 +19,8 @@ from lmms_eval_finance.data.images import SMALLEST_SIDE
 if TYPE_CHECKING:
     import datasets
 
+ADDED = ("image_count", "cluster", "page")
+"""Columns that are worked out here, whatever the data brings under their names."""
 _ORIENTATION = 0x0112
 _ON_ITS_SIDE = (5, 6, 7, 8)
 
@@ -34,6 +36,7 @@ def prepared(
     Raises:
         SystemExit: a page cannot be read, or nothing is left to ask (the host hides other errors).
     """
+    rows = rows.remove_columns([name for name in ADDED if name in rows.column_names])
     first: dict[Any, str] = {}
     counts, clusters, pages = [], [], []
     for identity, pictures in _stored_images(rows):

@@ -390,10 +390,10 @@ class TestStudies:
             assert [request.body[name] for name in named] == [0.7, 0.8, 1.5]
 
     def test_the_drops_come_in_a_table(self, run, capsys):
-        assert main(["studies", str(run.folder / "out")]) == 0
+        assert main(["tables", str(run.folder / "out")]) == 0
         printed = capsys.readouterr().out
-        line = next(line for line in printed.splitlines() if "| 8 | 100.00 |" in line)
-        assert line.count("25.00 (-75.00; ") == 3
-        assert "| Qwen3-VL-8B-Instruct (published) | 790 | 43.80 | 31.01 (-12.79) |" in printed
-        assert "| 2 | 100.00 | 100.00 (+0.00" in printed
-        assert "Robustness" not in printed
+        for turn in ("90", "180", "270"):
+            assert f" | {turn} | 8 | 100.00 | 25.00 | -75.00 | " in printed
+        assert "| Qwen3-VL-8B-Instruct (published) | 90 | 790 | 43.80 | 31.01 | -12.79 |" in printed
+        assert " | HTML | 2 | 100.00 | 100.00 | 0.00 | " in printed
+        assert "robustness" not in printed

@@ -125,9 +125,11 @@ def _placed_faults(split: str, placed: list[tuple[str, int, Row]]) -> Iterator[F
         yield Fault(file, number, fault.column, fault.problem)
     for file, number, row in placed:
         images, options = row.get("images"), row.get("options")
-        if isinstance(images, list) and not images:
+        if not isinstance(images, list):
+            continue  # a fault of schema
+        if not images:
             yield Fault(file, number, "images", "is empty")
-        for option in options if isinstance(options, list) and isinstance(images, list) else []:
+        for option in options if isinstance(options, list) else []:
             if type(option) is int and option >= len(images):
                 yield Fault(
                     file, number, "options", f"names image {option} of {len(images)} (counted from 0)"

@@ -7,7 +7,7 @@ import pytest
 from lmms_eval_finance.cli import main
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Record
-from lmms_eval_finance.runs.studies import change
+from lmms_eval_finance.report.cfmme import change
 from lmms_eval_finance.settings import SettingError
 
 SIGNATURE = "task:cfmme_qa|version:1|data:cfmme/qa@ab|image:{}|errata:no"
@@ -68,18 +68,18 @@ def test_tables_of_runs_in_several_places(tmp_path, capsys):
     )
     write(second, "cfmme_qa_robust_jpeg", [record(i, i < 2, "jpeg@1") for i in range(4)])
     write(second, "cfmme_subject", [record(0, 1)])
-    assert main(["studies", str(first), str(second)]) == 0
+    assert main(["tables", str(first), str(second)]) == 0
     printed = capsys.readouterr().out
-    orientation, robustness = printed.split("## Robustness")
+    orientation, robustness = printed.split("**CFMME robustness**")
     (line,) = [line for line in orientation.splitlines() if line.startswith("| my-model")]
-    assert line.startswith("| my-model | 4 | 75.00 | 25.00 (-50.00; ")
-    assert line.endswith(" |  |  |")
-    assert orientation.count("(published)") == 4
+    assert line.startswith("| my-model | 90 | 4 | 75.00 | 25.00 | -50.00 | ")
+    assert orientation.count("(published)") == 4 * 3
+    assert "| Qwen3-VL-8B-Thinking (published) | 180 | 790 | 44.22 | 31.39 | -12.83 |  |  |" in orientation
     assert "published" not in robustness
-    assert "50.00 (-25.00" in robustness
+    assert "| my-model | jpeg | 4 | 75.00 | 50.00 | -25.00 |" in robustness
 
 
-def test_without_a_pair_it_says_what_to_run(tmp_path, capsys):
+def test_without_a_pair_there_is_no_table(tmp_path, capsys):
     folder = write(tmp_path / "m", "cfmme_qa", [record(0, 1)])
-    assert main(["studies", str(folder)]) == 2
-    assert "cfmme_orientation" in capsys.readouterr().err
+    assert main(["tables", str(folder)]) == 2
+    assert "tables of its own" in capsys.readouterr().err
