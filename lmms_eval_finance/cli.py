@@ -18,9 +18,11 @@ VERBS = {
     "judge": "put a finished run's open answers to language judges, resumable, nothing paid twice",
     "review": "decide by hand, on a local page, what rule and judges could not agree on",
     "tables": "print the papers' tables from saved runs, as Markdown or CSV",
+    "errors": "sample wrong answers and say what kind of mistake each is",
     "rescore": "score a finished run again with later verdicts and review decisions, without a model",
     "score": "score tables, boxes, texts or fields in two JSONL files, outside any host",
     "preset": "print a model's sampling parameters for --gen_kwargs, as CFMME's authors ran it",
+    "rag": "index reference books for tasks with retrieval, and search them",
     "prompts": "export prompt templates to a folder, or check such a folder",
 }
 

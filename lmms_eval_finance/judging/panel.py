@@ -39,7 +39,7 @@ from lmms_eval_finance.judging.items import (
 from lmms_eval_finance.judging.verdicts import parse_verdict
 from lmms_eval_finance.settings import SettingError
 
-PRESETS = ("famma", "famma_choice", "mfe", "cfmme")
+PRESETS = ("famma", "famma_choice", "mfe", "cfmme", "error_choice")
 """Names of prompts: preset `x` is the template `judge_x`. `*_choice` reads which option an answer names."""
 _VERDICT_PRESETS = tuple(preset for preset in PRESETS if not preset.endswith("_choice"))
 
@@ -49,6 +49,8 @@ _TAGS = "context|question|options|unit|reference|student_answer|student_explanat
 _CLOSING_TAG = re.compile(rf"</(?=\s*(?:{_TAGS})\b)", re.IGNORECASE)
 _LETTERS = r"[A-J](?:[\s,;/&+]*[A-J]){0,9}"
 _OPTION_LINE = re.compile(rf"\W*option\W+(none|{_LETTERS})\W*", re.IGNORECASE)
+# A gold that gives its option's text too: "B. Floating".
+_LABELLED = re.compile(r"\s*[(\[]?([A-Ja-j])[)\].:、]\s*\S")
 _log = logging.getLogger(__name__)
 
 
@@ -355,14 +357,17 @@ def _read(judge: Judge, item: JudgeItem, reply: Reply) -> Vote:
 
 def _read_choice(judge: Judge, item: JudgeItem, text: str, shown: str) -> Vote:
     gold = _letters(item.gold)
+    labelled = _LABELLED.match(item.gold)
+    if not gold and labelled:
+        gold = labelled[1].upper()
     lines = [
         found[1] for line in text.splitlines() if (found := _OPTION_LINE.fullmatch(line[:_LONGEST_OPENING]))
     ]
-    if not gold:
-        return _failed(judge, item, "the gold answer is no option letter", shown)
     if not lines:
         return _failed(judge, item, "the reply names no option", shown)
     choice = "" if lines[-1].lower() == "none" else _letters(lines[-1])
+    if not gold:
+        return Vote(judge.name, None, "the gold answer is no option letter", shown, choice)
     return Vote(judge.name, choice == gold, reply=shown, choice=choice)
 
 

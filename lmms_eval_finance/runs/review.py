@@ -65,22 +65,27 @@ def review_rows(run: Run, skipped: list[str] | None = None) -> Iterator[dict[str
         votes = votes if isinstance(votes, Sequence) and not isinstance(votes, str) else []
         why = why_review(record, [vote for vote in votes if isinstance(vote, dict)])
         if why:
-            shown = {name: record.details[name] for name in _SHOWN if name in record.details}
-            images = record.details.get("images")
-            yield {
-                "task": task,
-                "id": record.id,
-                "why": why,
-                **shown,
-                "data": dict(Signature.parse(record.signature).fields).get("data", ""),
-                "images": images if isinstance(images, list) else [record.id],
-                "gold": record.gold,
-                "prediction": record.prediction,
-                "response": record.response,
-                "outcome": record.outcome.value,
-                "reason": record.reason,
-                "votes": list(votes),
-            }
+            yield review_row(task, record, why, votes)
+
+
+def review_row(task: str, record: Record, why: str, votes: Sequence[Any]) -> dict[str, Any]:
+    """Everything that a person needs to see of one item, for the review page."""
+    shown = {name: record.details[name] for name in _SHOWN if name in record.details}
+    images = record.details.get("images")
+    return {
+        "task": task,
+        "id": record.id,
+        "why": why,
+        **shown,
+        "data": dict(Signature.parse(record.signature).fields).get("data", ""),
+        "images": images if isinstance(images, list) else [record.id],
+        "gold": record.gold,
+        "prediction": record.prediction,
+        "response": record.response,
+        "outcome": record.outcome.value,
+        "reason": record.reason,
+        "votes": list(votes),
+    }
 
 
 def write_review(run: Run, skipped: list[str] | None = None) -> int:
@@ -95,13 +100,20 @@ def load_review(run: Run) -> list[dict[str, Any]]:
     return list(read_lines(run.companion(REVIEW)))
 
 
-def load_decisions(run: Run, allowed: Sequence[str] = (CORRECT, INCORRECT)) -> dict[Item, str]:
+def load_decisions(
+    run: Run, allowed: Sequence[str] = (CORRECT, INCORRECT), kind: str = DECISIONS
+) -> dict[Item, str]:
     """What a person decided, the last decision on each item; "skip" withdraws it.
+
+    Args:
+        run: the run.
+        allowed: the decisions there can be.
+        kind: names the companion file they stand in.
 
     Raises:
         SettingError: the file is damaged or holds another decision.
     """
-    path = run.companion(DECISIONS)
+    path = run.companion(kind)
     decisions: dict[Item, str] = {}
     for row in read_lines(path):
         decision = row.get("decision")
@@ -117,14 +129,14 @@ def load_decisions(run: Run, allowed: Sequence[str] = (CORRECT, INCORRECT)) -> d
     return decisions
 
 
-def add_decision(run: Run, item: Item, decision: str) -> None:
+def add_decision(run: Run, item: Item, decision: str, kind: str = DECISIONS) -> None:
     """Append one decision; it is on disk when this returns.
 
     Raises:
         OSError: it cannot be written.
     """
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    append_line(run.companion(DECISIONS), {"task": item[0], "id": item[1], "decision": decision, "at": now})
+    append_line(run.companion(kind), {"task": item[0], "id": item[1], "decision": decision, "at": now})
 
 
 def _name(verdict: bool) -> str:
