@@ -2,7 +2,8 @@
 
 ``path__finmme__train`` is the `dataset_path` of that split, ``kwargs__finmme__train``
 its `dataset_kwargs`, ``source__finmme__train`` where the rows come from, for the
-task's metadata. So one YAML serves hub, folder and sample alike.
+task's metadata. So one YAML serves hub, folder and sample alike. ``rag_index`` is the index
+that retrieval tasks search.
 
 The host wraps whatever an import raises and hides the cause, so a setting or data
 fault leaves here as SystemExit: one message, and an exit code other than 0.
@@ -15,9 +16,12 @@ from typing import Any
 from lmms_eval_finance import prompts, settings
 from lmms_eval_finance.data import errata, selection, sources
 from lmms_eval_finance.judging import config
+from lmms_eval_finance.rag import index as indices
 
 
 def __getattr__(name: str) -> Any:
+    if name == "rag_index":
+        return _rag_index()
     what, _, rest = name.partition("__")
     benchmark, _, split = rest.partition("__")
     if what not in ("path", "kwargs", "source") or not split:
@@ -31,6 +35,21 @@ def __getattr__(name: str) -> Any:
         return source.path
     # A fresh dict each time: the host takes keys out of the one it is given.
     return dict(source.kwargs) if what == "kwargs" else source.provenance()
+
+
+def _rag_index() -> dict[str, Any]:
+    try:
+        index = indices.configured()
+    except settings.SettingError as error:
+        raise SystemExit(f"lmms-eval-finance: {error}") from error
+    options = index.options
+    return {
+        "hash": index.hash,
+        "passages": len(index.passages),
+        "method": options.method,
+        "size": options.size,
+        "budget": options.budget,
+    }
 
 
 def _check_settings(benchmark: str) -> None:
