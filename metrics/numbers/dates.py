@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
+from ..normalise import lower_in_place
+
 _MONTHS = {
     name: number
     for number, names in enumerate(
@@ -196,7 +198,7 @@ def find_dates(text: str) -> list[DateSpan]:
     >>> [(span.day and span.day.isoformat()) for span in find_dates("15.12.2008, June 11, 2014, Q3 2021")]
     ['2008-12-15', '2014-06-11', None]
     """
-    lower = text.lower()
+    lower = lower_in_place(text)
     spans: list[DateSpan] = []
     for digits in _DIGITS.finditer(lower):
         if spans and digits.start() < spans[-1].end:

@@ -50,6 +50,7 @@ _CODE = re.compile(r"[A-Za-z]{2,4}$")
 _IDEOGRAPHS = "\u2e80"
 _LONGEST_CHINESE = 7
 _LONGEST_SIGN = 4
+_PERCENT_PHRASES = ("%-points", "%-point", "% points")
 
 
 class Lexicon:
@@ -140,9 +141,6 @@ class Lexicon:
             if unit is not None:
                 return unit, end - length
         return BARE, end
-
-
-_PERCENT_PHRASES = ("%-points", "%-point", "% points")
 
 
 def _letter(lower: str, position: int) -> bool:

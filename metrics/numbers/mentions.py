@@ -125,7 +125,7 @@ class Reader:
             numeral = read_numeral(self.text, literal, end, self._language)
             if numeral is not None:
                 yield self._number(numeral.readings, start, numeral.end, previous, literal)
-            elif "." not in literal:
+            elif "," in literal and "." not in literal:
                 yield from self._list(literal, start, previous)
 
     def _list(self, literal: str, start: int, previous: int) -> Iterator[Number]:

@@ -17,7 +17,7 @@ DIGITS = r"(?:\d{1,3}(?:[ '_]\d{3})+(?!\d)|\d+)(?:[.,]\d+)*|(?<![\d.])\.\d+"
 """A run of digits with what can separate them."""
 
 _POWER_OF_TEN = re.compile(
-    r"e([+-]?\d{1,3})(?![\w.])"
+    r"e([+-]?\d{1,4})(?![\w.])"
     r"|[ ]?[x×*·⋅][ ]?10[ ]?(?:\^|\*\*)[ ]?(?:\{[ ]?([+−–-]?\d{1,3})[ ]?\}|\([ ]?([+−–-]?\d{1,3})[ ]?\)|([+−–-]?\d{1,3}))(?!\d)"
     r"|[ ]?[x×*·⋅][ ]?10([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})",
     re.IGNORECASE,
@@ -27,6 +27,11 @@ _TO_ASCII = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789
 _OVER = re.compile(r"[ ]?[/⁄][ ]?(\d{1,15}(?:[.,]\d{1,15})*)(?![\d/⁄]|[.,]\d|[ ]?%)")
 _TO_ONE = re.compile(r"[ ]?:[ ]?1(?![\d:]|[.,]\d)|[ ]to[ ]1(?![\d%]|[.,]\d)")
 _MIXED = re.compile(r"[ -]?(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄])")
+# Characters with which a numeral can go on.
+_CONTINUES = frozenset("eExX×*·⋅ ^/⁄:-⁰¹²³⁴⁵⁶⁷⁸⁹⁻") | frozenset(VULGAR)
+
+MAX_EXPONENT = 99
+"""Larger powers of ten are no amounts and are not read."""
 
 
 class Numeral(NamedTuple):
@@ -53,6 +58,8 @@ def read_numeral(text: str, digits: str, end: int, language: str) -> Numeral | N
     ten = _POWER_OF_TEN.match(text, end)
     if ten:
         exponent = int((ten[1] or ten[2] or ten[3] or ten[4] or ten[5]).translate(_TO_ASCII))
+        if abs(exponent) > MAX_EXPONENT:
+            return None
         return Numeral(tuple(value * Fraction(10) ** exponent for value in readings), ten.end())
     first = readings[0]
     whole = first.denominator == 1
@@ -77,6 +84,3 @@ def read_numeral(text: str, digits: str, end: int, language: str) -> Numeral | N
         if below and below[0]:
             return Numeral((first / below[0],), over.end())
     return Numeral(readings, end)
-
-
-_CONTINUES = frozenset("eExX×*·⋅ ^/⁄:-⁰¹²³⁴⁵⁶⁷⁸⁹⁻") | frozenset(VULGAR)

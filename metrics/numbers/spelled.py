@@ -30,11 +30,17 @@ _MULTIPLIERS = {
 }  # fmt: skip
 _HUNDREDS = frozenset(("hundred", "cent", "cents"))
 _SHARES = {
-    "half": (1, 2), "one half": (1, 2), "one-half": (1, 2), "a half": (1, 2), "la moitié": (1, 2), "un demi": (1, 2),
-    "one third": (1, 3), "one-third": (1, 3), "a third": (1, 3), "un tiers": (1, 3), "two thirds": (2, 3),
-    "two-thirds": (2, 3), "deux tiers": (2, 3), "one quarter": (1, 4), "one-quarter": (1, 4), "un quart": (1, 4),
-    "a quarter": (1, 4), "one fourth": (1, 4), "three fourths": (3, 4), "three quarters": (3, 4), "three-quarters": (3, 4), "trois quarts": (3, 4), "one fifth": (1, 5), "one-fifth": (1, 5), "a fifth": (1, 5), "un cinquième": (1, 5),
-}  # fmt: skip
+    phrase: share
+    for share, phrases in {
+        (1, 2): "half|one half|one-half|a half|la moitié|un demi",
+        (1, 3): "one third|one-third|a third|un tiers",
+        (2, 3): "two thirds|two-thirds|deux tiers",
+        (1, 4): "one quarter|one-quarter|a quarter|one fourth|un quart",
+        (3, 4): "three quarters|three-quarters|three fourths|trois quarts",
+        (1, 5): "one fifth|one-fifth|a fifth|un cinquième",
+    }.items()
+    for phrase in phrases.split("|")
+}
 _CHINESE = frozenset(hanzi.NUMERAL_CHARS)
 _FEW_WORDS = 3
 _LONGEST_SHORT_TEXT = 60
@@ -42,9 +48,10 @@ _MOST = 200
 _ARTICLES = frozenset(("one", "un", "une"))
 
 # Where nothing is charged or left, the number is zero.
+_CHARGES = r"(?:fees?|charges?|costs?|commissions?|tax(?:es)?|frais|coûts?|droits?|taxes?|prélèvements?)"
 _NOTHING = re.compile(
-    r"\bno (?:entry |exit |management |performance )?(?:fees?|charges?|costs?|commissions?|tax(?:es)?)\b|\bpas (?:de|d.aucun) (?:frais|commission|droit)|\bnot charge[d]? (?:any )?(?:fees?|costs?)|\bnil\b|\bnéant\b"
-    r"|\baucune?s? (?:frais|coûts?|commissions?|droits?|taxes?|prélèvements?)\b|^(?:aucune?|无|没有)[.。]?$|无费用|没有费用|不收取"
+    rf"\bno (?:(?:entry|exit|management|performance) )?{_CHARGES}\b|\bnot charged? (?:any )?{_CHARGES}\b|\bnil\b|\bnéant\b"
+    rf"|\bpas (?:de |d'aucun )?{_CHARGES}\b|\baucune?s? {_CHARGES}\b|^(?:aucune?|无|没有)[.。]?$|无费用|没有费用|不收取"
 )
 
 _ANY = "|".join(sorted((*_SMALL, *_TENS, *_MULTIPLIERS, *_HUNDREDS), key=len, reverse=True))

@@ -28,6 +28,7 @@ _HEAD = re.compile(
     r"[ \"'(\[{*:：=≈~–|>\n-]*(?:about|around|roughly|approximately|approx\.?|environ|circa|约为?|大约|it is|it's|is|c'est|a|an|the"
     r"|est|de|d'|为|是)*[ :：=≈~$€£¥(+−–\"'-]*"
 )
+_DATED = re.compile(r"(?:\b(?:in|en|for|of|since|during|year|année|by|until)|[,(])[ ]?$")
 _CALCULATION = re.compile(r"[ ()\[\]=≈≅→⇒+*/÷x×·−–$€£-]+(?:about |约|environ )?")
 
 _LONGEST_HEADLINE = 80
@@ -65,11 +66,17 @@ class Answer:
         if number is None:
             order = range(len(self._starts))
             number = self._best(order if self._answers_first() else reversed(order), unit, wants_year)
-        if number is None or number.role is Role.LABEL:
-            spelled = self._reader.spelled() or self._reader.nothing()
-            if spelled:
-                return next((other for other in reversed(spelled) if other.role is Role.VALUE), spelled[-1])
+        if number is None or (number.role is not Role.VALUE and not wants_year):
+            spelled = self._spelled()
+            if spelled is not None:
+                return spelled
         return None if number is None else self._settled(number)
+
+    def _spelled(self) -> Number | None:
+        """The last number spelled out, or a zero where the answer says that nothing is charged or left."""
+        spelled = self._reader.spelled() or self._reader.nothing()
+        values = [number for number in spelled if number.role is Role.VALUE] or spelled
+        return values[-1] if values else None
 
     def range_around(self, number: Number) -> list[Number]:
         """Both ends of the range to which a number belongs."""
@@ -130,6 +137,10 @@ class Answer:
         if len(chosen) == 1:
             return chosen[0]
         chosen = [number for number in chosen if not self._parenthesised(begin, number.start)] or chosen
+        if chosen[0].role is Role.YEAR:  # "2000 in 2021"
+            chosen = [
+                number for number in chosen if not _DATED.search(self._lower, begin, number.start)
+            ] or chosen
         result = next((number for number in reversed(chosen) if number.asserted), chosen[-1])
         calculated = self._text[begin : result.start].rstrip()[-1:] in ("=", "≈")
         if unit.dimension and not calculated:

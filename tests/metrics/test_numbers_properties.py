@@ -163,6 +163,62 @@ def test_chinese_numerals(text: str, value: int | Fraction | None) -> None:
     assert read_hanzi(text) == value
 
 
+DISTRACTORS = {
+    "en": (
+        "In {year}, the margin was {it}%.",
+        "The margin was {it}% in {year}, up from {other}%.",
+        "According to Table {small}, the margin is {it}% (previous year: {other}%).",
+        "The margin rose from {other}% to {it}%.",
+        "It is {it}%, compared with {other}% for the S&P 500.",
+        "Using a rate of {other}% over {small} years, we get {it}%.",
+        "1. Revenue grew by {other}%.\n2. So the margin is {it}%.",
+        "First I read {other}%. Wait, that is the {small}-year average: it is {it}%.",
+        "Answer: {it}%\n\nExplanation: last year it was {other}%.",
+        "<think>maybe {other}%</think>\\boxed{{{it}\\%}}",
+        "{other}% + {gap}% = {it}%",
+    ),
+    "fr": (
+        "En {year}, la marge était de {it} %.",
+        "La marge s'élève à {it} % en {year}, contre {other} % l'année précédente.",
+        "La marge est passée de {other} % à {it} %.",
+        "D'après le tableau {small}, la marge est de {it} %.",
+        "Réponse : {it} %, et non {other} %.",
+        "Au 31/12/{year}, elle atteint {it} % sur {small} ans.",
+    ),
+    "zh": (
+        "{year}年利润率为{it}%。",
+        "利润率由{other}%增至{it}%。",
+        "根据表{small}，利润率为{it}%，相比{other}%有所提高。",
+        "是{it}%，而不是{other}%。",
+        "答案：{it}%。其中上一年为{other}%。",
+        "{year}年第{small}季度为{it}%",
+    ),
+}
+
+
+@settings(max_examples=150)
+@given(
+    st.decimals(min_value=1, max_value=99, places=2),
+    st.decimals(min_value=1, max_value=99, places=1),
+    st.integers(min_value=1990, max_value=2030),
+    st.integers(min_value=2, max_value=9),
+    st.data(),
+)
+def test_distractors_do_not_decide(
+    it: Decimal, gap: Decimal, year: int, small: int, data: st.DataObject
+) -> None:
+    language = data.draw(st.sampled_from(sorted(DISTRACTORS)))
+    template = data.draw(st.sampled_from(DISTRACTORS[language]))
+    other = it - gap
+    values = {"it": it, "other": other, "gap": gap}
+    if language == "fr":
+        values = {name: str(value).replace(".", ",") for name, value in values.items()}
+    text = template.format(year=year, small=small, **values)
+    assert numbers_match(f"{it}%", text, language=language), text
+    assert numbers_match(str(it), text, unit="%", language=language), text
+    assert not numbers_match(f"{other}%", text, language=language), text
+
+
 _ONES = [
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
     "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
