@@ -144,6 +144,22 @@ class Vote:
             vote["choice"] = self.choice
         return vote
 
+    @classmethod
+    def from_json(cls, vote: Mapping[str, Any]) -> Vote:
+        """Read `to_json` back; what is no vote fails as one.
+
+        >>> Vote.from_json({"judge": "a", "verdict": True}) == Vote("a", True)
+        True
+        """
+        verdict, choice = vote.get("verdict"), vote.get("choice")
+        return cls(
+            judge=as_text(vote.get("judge")),
+            verdict=verdict if isinstance(verdict, bool) else None,
+            reason=as_text(vote.get("reason")),
+            reply=as_text(vote.get("reply")),
+            choice=choice if isinstance(choice, str) else None,
+        )
+
 
 def judged_record_fields(
     item: JudgeItem,

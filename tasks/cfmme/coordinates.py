@@ -159,7 +159,20 @@ def in_use() -> Coordinates:
     Raises:
         SettingError: it is none.
     """
-    return _parsed(settings.value("COORDINATES") or _noted)
+    return configured() or _parsed(_noted)
+
+
+def configured() -> Coordinates | None:
+    """The convention that ``LMMS_EVAL_FINANCE_COORDINATES`` names; None when it is unset.
+
+    Raises:
+        SettingError: it names none.
+    """
+    setting = settings.value("COORDINATES")
+    try:
+        return None if setting is None else _parsed(setting)
+    except settings.SettingError as error:
+        raise settings.SettingError(f"{settings.PREFIX}COORDINATES: {error}") from error
 
 
 _parsed = functools.lru_cache(maxsize=16)(Coordinates.parse)

@@ -83,7 +83,7 @@ class Variant:
             try:
                 coordinates.in_use()
             except settings.SettingError as error:
-                raise SystemExit(f"lmms-eval-finance: LMMS_EVAL_FINANCE_COORDINATES: {error}") from error
+                raise SystemExit(f"lmms-eval-finance: {error}") from error
         return cfmme_rows.prepared(
             rows, page_sizes=self.split == "seal_detection", with_html=self.alteration == "html"
         )

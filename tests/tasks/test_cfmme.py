@@ -409,7 +409,7 @@ GARBAGE = st.text(max_size=200) | st.sampled_from(
 class TestRobustness:
     @pytest.mark.parametrize("split", SPLITS)
     @given(response=GARBAGE)
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=15, deadline=None)
     def test_no_response_raises_and_every_figure_is_plain(self, docs, split, response):
         for doc in docs[split][:2]:
             found = getattr(utils, f"process_results__{split}")(doc, [response])
@@ -679,3 +679,77 @@ def test_means_are_finite(docs):
         value = figures.mean_score([one[figures.FIRST[split]] for one in found])
         assert math.isfinite(value)
         assert value.n == len(docs[split])
+
+
+def test_doctor_knows_the_setting(monkeypatch, capsys):
+    from lmms_eval_finance.commands import doctor
+
+    monkeypatch.setenv("LMMS_EVAL_FINANCE_COORDINATES", "pixels")
+    (found,) = [finding for finding in doctor._settings() if "COORDINATES" in finding.what]
+    assert found.state == "problem"
+    monkeypatch.setenv("LMMS_EVAL_FINANCE_COORDINATES", "unit")
+    (found,) = [finding for finding in doctor._settings() if "COORDINATES" in finding.what]
+    assert found.state == "ok"
+
+
+NAMES = st.text(alphabet="abc金额日期 _-", min_size=1, max_size=6)
+VALUES = st.text(alphabet="0123456789.,-年月日元¥ab中 ", max_size=12) | st.integers(-9999, 9999) | st.none()
+FIELDS = st.dictionaries(
+    NAMES, VALUES | st.lists(st.dictionaries(NAMES, VALUES, max_size=3), max_size=3), min_size=1, max_size=5
+)
+
+
+class TestIdentity:
+    """An answer equal to the gold scores 1, whatever the gold."""
+
+    @given(FIELDS, st.booleans())
+    @settings(max_examples=60, deadline=None)
+    def test_fields(self, fields, constrained):
+        text = json.dumps(fields, ensure_ascii=False)
+        doc = {"id": "1", "fields": text, "keys": list(fields) if constrained else None}
+        scored = record("information_extraction", doc, f"```json\n{text}\n```")
+        assert scored.score == 1.0
+
+    @given(st.text(alphabet="公司财务专用章(12)ABC“”·： ", min_size=1, max_size=30).filter(str.strip))
+    def test_seal_texts(self, text):
+        assert record("seal_recognition", {"id": "1", "answer": text}, text).score == 1.0
+
+    @given(
+        st.lists(
+            st.tuples(
+                st.integers(0, 400),
+                st.integers(0, 900),
+                st.integers(5, 99),
+                st.integers(5, 99),
+                st.sampled_from(["company", "personal"]),
+            ),
+            max_size=6,
+        )
+    )
+    @settings(max_examples=60, deadline=None)
+    def test_boxes(self, seals):
+        gold = [{"bbox": [x, y, x + w, y + h], "label": label} for x, y, w, h, label in seals]
+        sent = [{"bbox_2d": [x * 2, y, (x + w) * 2, y + h], "label": label} for x, y, w, h, label in seals]
+        assert record("seal_detection", {**PAGE, "boxes": json.dumps(gold)}, json.dumps(sent)).score == 1.0
+
+    @given(
+        st.lists(
+            st.lists(st.text(alphabet="收入利润0123456789.,%-", max_size=6), min_size=1, max_size=4),
+            min_size=1,
+            max_size=5,
+        )
+    )
+    @settings(max_examples=40, deadline=None)
+    def test_tables(self, cells):
+        rows_of = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in cells)
+        html = f"<table>{rows_of}</table>"
+        scored = record("table_recognition", {"id": "1", "html": html}, html)
+        assert scored.score == scored.parts["s_teds"] == scored.parts["teds_pubtabnet"] == 1.0
+
+    @pytest.mark.parametrize(
+        "latex",
+        [r"\sum", "+", r"\text{毛利率}=\frac{a}{b}", r"$x_1^2$", r"\[ \sqrt{w} \]", "毛利率=收入-成本"],
+    )
+    def test_formulas(self, latex):
+        scored = record("formula_recognition", {"id": "1", "latex": latex}, latex)
+        assert scored.score == scored.parts["exact"] == scored.parts["exact_reference"] == 1.0

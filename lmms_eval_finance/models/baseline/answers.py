@@ -1,0 +1,228 @@
+"""From a question and its evidence to an answer."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from rapidfuzz import fuzz
+
+from lmms_eval_finance.metrics.numbers import find_numbers
+from lmms_eval_finance.models.baseline import spans
+from lmms_eval_finance.models.baseline.evidence import Evidence, Match
+from lmms_eval_finance.models.baseline.request import Question
+from lmms_eval_finance.models.baseline.sorts import AMOUNT, NUMBER, Sort, sort_of, turn_of
+from lmms_eval_finance.models.baseline.spans import Span
+from lmms_eval_finance.models.baseline.words import fold, language_of, stems
+
+BEST = 40
+"""Pieces that are looked at closely."""
+LONGEST_ANSWER = 300
+"""Characters."""
+
+_YES = {"fr": "Oui", "en": "Yes", "zh": "是"}
+_NO = {"fr": "Non", "en": "No", "zh": "否"}
+_TRUE = {"fr": "Vrai", "en": "True", "zh": "正确"}
+_FALSE = {"fr": "Faux", "en": "False", "zh": "错误"}
+_UNKNOWN = {"fr": "Non précisé", "en": "Not stated", "zh": "未说明"}
+
+
+def answer(question: Question, evidence: Evidence) -> str:
+    """The answer: a letter or letters for options, else a short text in the question's language."""
+    if question.options:
+        return ", ".join(choose(question, evidence))
+    language = language_of(question.text)
+    if question.numeric:
+        found = _best_span(question.text, evidence, NUMBER, language)
+        return _plain_number(found) if found else "0"
+    turn = turn_of(question.text)
+    if turn in ("yes_no", "true_false"):
+        yes, no = (_YES, _NO) if turn == "yes_no" else (_TRUE, _FALSE)
+        return (yes if holds(question.text, evidence, language) else no)[language]
+    found = _side(question.text, evidence) if turn == "either" else ""
+    sort = sort_of(question.text) if turn == "open" else None
+    if sort is not None:
+        found = _best_span(question.text, evidence, sort, language)
+    return found or _best_text(question.text, evidence) or _UNKNOWN[language]
+
+
+def _plain_number(text: str) -> str:
+    numbers = find_numbers(text)
+    return f"{float(numbers[0].written):g}" if numbers else text
+
+
+# -- open questions ----------------------------------------------------------------------------------
+
+
+def _best_span(question: str, evidence: Evidence, sort: Sort, language: str) -> str:
+    """The stretch of that sort which the question's words are nearest to; empty if there is none."""
+    if sort.find is None:
+        return ""
+    asked = fold(question)
+    best, best_score = "", 0.0
+    for match in evidence.matches(question, sort.hints):
+        score_of_piece = match.score + (0.1 if sort.certain else 0.0)
+        if score_of_piece <= best_score:
+            break
+        for span in sort.find(match.piece.text, language):
+            if not span.text or fold(span.text) in asked:
+                continue
+            score = score_of_piece * span.fit * _nearness(match, span)
+            if score > best_score + 1e-9:
+                best, best_score = span.text, score
+    return best
+
+
+def _nearness(match: Match, span: Span) -> float:
+    """1 where the question's words stand right before the stretch, less the farther they are."""
+    if not match.inside:
+        return 1.0
+    before = stems(match.piece.text[: span.start])
+    after = stems(match.piece.text[span.end :])
+    distances = [len(before) - place for place, word in enumerate(before) if word in match.inside]
+    distances += [1.5 * (place + 1) for place, word in enumerate(after) if word in match.inside]
+    return 0.7 + 0.3 * math.exp(-(min(distances, default=12) - 1) / 6)
+
+
+def _best_text(question: str, evidence: Evidence) -> str:
+    """The piece that says most beyond the question's own words among those that fit it."""
+    asked = set(stems(question))
+    weights = evidence.weights(question)
+    total = sum(weights.values()) or 1.0
+    best, best_score = "", 0.0
+    for match in evidence.matches(question)[:BEST]:
+        if not set(stems(match.piece.text)) - asked:
+            continue
+        score = match.score
+        if match.piece.cell:
+            # What is asked for stands beside a heading, not in it.
+            score -= 0.4 * sum(weights[word] for word in match.inside) / total
+        if score > best_score + 1e-9:
+            best, best_score = match.piece.text, score
+    return _trimmed(best, asked)
+
+
+def _trimmed(text: str, asked: set[str]) -> str:
+    """A text without the label before its colon, where the question names it."""
+    label, colon, rest = text.partition(":")
+    if colon and rest.strip() and set(stems(label)) and set(stems(label)) <= asked:
+        text = rest
+    return text.strip()[:LONGEST_ANSWER]
+
+
+# -- one side of two ---------------------------------------------------------------------------------
+
+_SIDES = re.compile(r",? \b(?:ou|or)\b (?:bien |de manière |plutôt |d'un |d'une |un |une |en |à |le |la |les |de |d')?|还是", re.IGNORECASE)
+
+
+def _side(question: str, evidence: Evidence) -> str:
+    """The side of `X or Y?` that the evidence speaks of; empty if it speaks of neither."""
+    sides = [side for side in _SIDES.split(question.strip(" ?？")) if side.strip()]
+    if len(sides) < 2:
+        return ""
+    candidates = [_tail(sides[0]), *sides[1:]]
+    matches = evidence.matches(question)[:8]
+    scores = []
+    for side in candidates:
+        own = set(stems(side)) - {word for other in candidates if other is not side for word in stems(other)}
+        scores.append(sum(match.score for match in matches if own & (match.covered | set(stems(match.piece.text)))))
+    if not any(scores):
+        return ""
+    return candidates[scores.index(max(scores))].strip(" ,.;:")
+
+
+def _tail(text: str) -> str:
+    """The last words of the part before `or`: as many as make a noun phrase at most."""
+    parts = re.split(r"\b(?:est|sont|is|are|de manière|relève|en|un|une|à|d')\b", text)
+    tail = parts[-1].strip()
+    return tail if tail else " ".join(text.split()[-3:])
+
+
+# -- yes and no --------------------------------------------------------------------------------------
+
+_MORE = re.compile(r"superieur|plus de|au moins|depass|excede|more than|greater|above|at least|exceed|higher|高于|超过|大于|至少")
+_LESS = re.compile(r"inferieur|moins de|au plus|less than|below|at most|lower|under|低于|小于|不超过|至多")
+_ONLY = re.compile(r"uniquement|seulement|exclusivement|toujours|systematiquement|\btou(?:s|tes)\b|only|always|\ball\b|exclusively|仅|只|全部|总是")
+_DENIED = re.compile(r"\b(?:exempt|exonere|sans|aucune?|gratuit|nuls?|nulles?|jamais|pas|without|free of|never|no)\b|无|没有|未")
+_CODE = re.compile(r"\b(?=\w*\d)[A-Z]\w{1,15}\b|\b[A-Z]{2,6}\b")
+
+
+def holds(question: str, evidence: Evidence, language: str) -> bool:
+    """Whether the evidence bears a statement out.
+
+    What is not there at all is taken as untrue, what is there as true unless a figure,
+    a limit or a word of absence speaks against it.
+    """
+    matches = evidence.matches(question)
+    if not matches:
+        return True
+    asked = fold(question)
+    denied = _DENIED.search(asked) is not None
+    near = [match for match in matches if match.score >= 0.8 * matches[0].score][:8]
+    numbers = find_numbers(question, language=language)
+    if numbers:
+        found = _figures(question, evidence, language)
+        target = float(numbers[0].value)
+        limit = _MORE.search(asked) or _LESS.search(asked)
+        if limit is not None and found:
+            return found[0] > target if _MORE.search(asked) else found[0] < target
+        stated = [float(number.value) for match in near for number in find_numbers(match.piece.text, language=language)]
+        return any(math.isclose(value, target, rel_tol=1e-6) for value in stated)
+    if _missing(question, evidence) > 0.5:
+        return denied
+    if any(spans.says_none(match.piece.text) for match in near[:3]):
+        return denied
+    if _ONLY.search(asked):
+        return False
+    return not denied
+
+
+def _missing(question: str, evidence: Evidence) -> float:
+    """The share of the question's weight that stands nowhere in the evidence."""
+    weights = evidence.weights(question)
+    total = sum(weights.values())
+    return sum(weight for word, weight in weights.items() if not evidence.has(word)) / total if total else 0.0
+
+
+def _figures(question: str, evidence: Evidence, language: str) -> list[float]:
+    text = _best_span(question, evidence, AMOUNT, language)
+    return [float(number.value) for number in find_numbers(text, language=language)]
+
+
+# -- options -----------------------------------------------------------------------------------------
+
+_CANNOT_TELL = re.compile(r"impossible|on ne sait pas|non precise|pas precise|cannot|none of|not (?:given|stated)|无法|以上都不")
+
+
+def choose(question: Question, evidence: Evidence) -> list[str]:
+    """The letters of the options that the evidence speaks for, at least one."""
+    language = language_of(question.text)
+    support = {
+        letter: _support(question.text, text, evidence, language) for letter, text in question.options.items()
+    }
+    ranked = sorted(support, key=lambda letter: (-support[letter], letter))
+    best = support[ranked[0]]
+    if not question.multiple:
+        return [ranked[0]]
+    return sorted(letter for letter in ranked if support[letter] >= 0.85 * best) if best > 0 else [ranked[0]]
+
+
+def _support(question: str, option: str, evidence: Evidence, language: str) -> float:
+    """How well an option goes with what the question leads to."""
+    if _CANNOT_TELL.search(fold(option)):
+        return 0.05
+    numbers = find_numbers(option, language=language)
+    own = set(stems(option)) - set(stems(question))
+    best = 0.0
+    for match in evidence.matches(question)[:BEST]:
+        text = match.piece.text
+        if numbers:
+            stated = [float(number.value) for number in find_numbers(text, language=language)]
+            wantd = float(numbers[0].value)
+            share = 1.0 if any(math.isclose(value, wantd, rel_tol=1e-6) for value in stated) else 0.0
+        elif own:
+            share = len(own & set(stems(text))) / len(own)
+        else:
+            share = fuzz.partial_ratio(fold(option), fold(text)) / 200
+        best = max(best, match.score * share)
+    return best

@@ -1,0 +1,324 @@
+"""Tables: cells from ruling lines where there are some, else from the places of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lmms_eval_finance.models.baseline.lines import join, median_height, text_lines
+from lmms_eval_finance.models.baseline.ocr import Fragment
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_LINES = 200
+"""Ruling lines in one direction; a picture with more is no table."""
+_DRAWN = 0.75
+"""Share of an edge between two cells that has to be inked to part them."""
+
+
+@dataclass
+class Cell:
+    """A cell: its place in the grid, how far it spans, its box in pixels and its texts."""
+
+    row: int
+    column: int
+    rows: int = 1
+    columns: int = 1
+    box: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    fragments: list[Fragment] = field(default_factory=list)
+    said: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The cell's text on one line."""
+        return join(self.fragments) if self.said is None else self.said
+
+
+@dataclass
+class Grid:
+    """A table as cells in reading order."""
+
+    cells: list[Cell]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return (
+            max((cell.row + cell.rows for cell in self.cells), default=0),
+            max((cell.column + cell.columns for cell in self.cells), default=0),
+        )
+
+    @property
+    def top(self) -> float:
+        """The upper edge in pixels."""
+        return min((cell.box[1] for cell in self.cells), default=0.0)
+
+    def to_html(self) -> str:
+        """The table as one line of HTML."""
+        rows = [
+            "".join(_html(cell) for cell in self.cells if cell.row == row) for row in range(self.shape[0])
+        ]
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+    def below(self, other: Grid) -> Grid:
+        """This table with another one set below it, as where a table goes on on the next page."""
+        down = self.shape[0]
+        moved = [
+            Cell(cell.row + down, cell.column, cell.rows, cell.columns, cell.box, cell.fragments, cell.said)
+            for cell in other.cells
+        ]
+        return Grid([*self.cells, *moved])
+
+
+def _html(cell: Cell) -> str:
+    spans = "".join(
+        f' {name}="{count}"' for name, count in (("rowspan", cell.rows), ("colspan", cell.columns)) if count > 1
+    )
+    return f"<td{spans}>{escape(cell.text, quote=False)}</td>"
+
+
+# -- ruled tables ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Where long straight strokes are: masks of the picture, and the places of the lines they make."""
+
+    across: NDArray[np.bool_]
+    down: NDArray[np.bool_]
+    ys: Sequence[float]
+    xs: Sequence[float]
+
+
+def rules_of(image: NDArray[np.uint8], fragments: Sequence[Fragment]) -> Rules:
+    """The ruling lines of a picture (height x width x RGB), darker or lighter than what is around them.
+
+    Strokes within a text are letters and do not count.
+    """
+    import cv2
+
+    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    letters = np.zeros(grey.shape, dtype=bool)
+    for one in fragments:
+        inset = 0.2 * one.height
+        letters[round(one.top + inset) : round(one.bottom - inset), max(0, round(one.left)) : round(one.right)] = True
+    length = max(12, round(2 * median_height(fragments)))
+    masks = []
+    for shape, gap in (((length, 1), (5, 1)), ((1, length), (1, 5))):
+        found = np.zeros(grey.shape, dtype=bool)
+        for shade in (255 - grey, grey):
+            ink = cv2.adaptiveThreshold(shade, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY, 15, -6)
+            ink[letters] = 0
+            strokes = cv2.morphologyEx(ink, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_RECT, shape))
+            # Antialiased lines break: gaps of a few pixels along the line are closed.
+            found |= cv2.morphologyEx(strokes, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_RECT, gap)) > 0
+        masks.append(found)
+    across, down = masks
+    return Rules(across, down, _positions(across), _positions(down.T))
+
+
+def ruled_grid(rules: Rules, fragments: Sequence[Fragment]) -> Grid | None:
+    """The table that ruling lines draw, with the texts whose middle lies in a cell; None where they draw none."""
+    ys, xs = rules.ys, rules.xs
+    if not (2 <= len(ys) <= MOST_LINES and 2 <= len(xs) <= MOST_LINES and len(ys) + len(xs) > 4):
+        return None
+    cells = _merged(_parted(rules.across, rules.down, ys, xs), ys, xs)
+    for fragment in fragments:
+        x, y = fragment.middle
+        for cell in cells:
+            left, top, right, bottom = cell.box
+            if left <= x < right and top <= y < bottom:
+                cell.fragments.append(fragment)
+                break
+    return _tidy(cells)
+
+
+def _positions(strokes: NDArray[np.bool_]) -> list[float]:
+    """Where rows of the picture carry lines: one position per line, neighbours taken together."""
+    inked = strokes.sum(axis=1)
+    wanted = max(20, 0.06 * strokes.shape[1])
+    found: list[list[int]] = []
+    for place in np.flatnonzero(inked >= wanted):
+        if found and place - found[-1][-1] <= 3:
+            found[-1].append(int(place))
+        else:
+            found.append([int(place)])
+    return [sum(places) / len(places) for places in found]
+
+
+def _parted(
+    across: NDArray[np.bool_], down: NDArray[np.bool_], ys: Sequence[float], xs: Sequence[float]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """For each pair of neighbouring slots whether a line parts them: below each slot, right of each slot."""
+    rows, columns = len(ys) - 1, len(xs) - 1
+    below = np.zeros((rows, columns), dtype=bool)
+    right = np.zeros((rows, columns), dtype=bool)
+    for row in range(rows):
+        for column in range(columns):
+            y, x = slice(round(ys[row]) + 1, round(ys[row + 1])), slice(round(xs[column]) + 1, round(xs[column + 1]))
+            edge = across[max(0, round(ys[row + 1]) - 3) : round(ys[row + 1]) + 4, x].any(axis=0)
+            below[row, column] = edge.size == 0 or edge.mean() >= _DRAWN
+            edge = down[y, max(0, round(xs[column + 1]) - 3) : round(xs[column + 1]) + 4].any(axis=1)
+            right[row, column] = edge.size == 0 or edge.mean() >= _DRAWN
+    return below, right
+
+
+def _merged(
+    parted: tuple[NDArray[np.bool_], NDArray[np.bool_]], ys: Sequence[float], xs: Sequence[float]
+) -> list[Cell]:
+    """Slots without a line between them become one cell, as wide and high as stays a rectangle."""
+    below, right = parted
+    rows, columns = below.shape
+    taken = np.zeros((rows, columns), dtype=bool)
+    cells = []
+    for row in range(rows):
+        for column in range(columns):
+            if taken[row, column]:
+                continue
+            wide = 1
+            while column + wide < columns and not right[row, column + wide - 1] and not taken[row, column + wide]:
+                wide += 1
+            high = 1
+            while row + high < rows and not below[row + high - 1, column : column + wide].any():
+                inside = right[row + high, column : column + wide - 1]
+                if inside.any() or taken[row + high, column : column + wide].any():
+                    break
+                high += 1
+            taken[row : row + high, column : column + wide] = True
+            box = (xs[column], ys[row], xs[column + wide], ys[row + high])
+            cells.append(Cell(row, column, high, wide, box))
+    return cells
+
+
+# -- tables without lines ----------------------------------------------------------------------------
+
+
+def spaced_grid(fragments: Sequence[Fragment], rules: Sequence[float] = ()) -> Grid | None:
+    """The table that columns of white space make; None where the texts make fewer than two columns.
+
+    Args:
+        fragments: the texts.
+        rules: heights of horizontal lines, which part rows where they make three rows or more.
+    """
+    lines = text_lines(fragments)
+    while lines and len(lines[0]) == 1:
+        lines = lines[1:]
+    while lines and len(lines[-1]) == 1:
+        lines = lines[:-1]
+    edges = _columns(lines)
+    if len(edges) < 2 or len(lines) < 2:
+        return None
+    bands = [sum(rule < line[0].middle[1] for rule in rules) for line in lines]
+    banded = len(set(bands)) >= 3
+    cells: list[Cell] = []
+    row, last_band, last_bottom = -1, -1, float("-inf")
+    for line, band in zip(lines, bands, strict=True):
+        placed: dict[int, list[Fragment]] = {}
+        spans: dict[int, int] = {}
+        for fragment in line:
+            first, last = _span(fragment, edges)
+            placed.setdefault(first, []).append(fragment)
+            spans[first] = max(spans.get(first, 1), last - first + 1)
+        top, bottom = min(f.top for f in line), max(f.bottom for f in line)
+        # A line close below another one, without anything in the first column, continues its cells.
+        close = 0 not in placed and top - last_bottom < 0.6 * (bottom - top)
+        above = {cell.column: cell for cell in cells if cell.row == row}
+        goes_on = band == last_band if banded else close and bool(above) and placed.keys() <= above.keys()
+        if not goes_on:
+            row, above = row + 1, {}
+        for column, found in sorted(placed.items()):
+            if column in above:
+                above[column].fragments.extend(found)
+            else:
+                box = (found[0].left, top, found[-1].right, bottom)
+                cells.append(Cell(row, column, 1, spans[column], box, found))
+        last_band, last_bottom = band, bottom
+    return _tidy(_filled(cells, row + 1, len(edges)))
+
+
+def _columns(lines: Sequence[Sequence[Fragment]]) -> list[tuple[float, float]]:
+    """Columns as intervals of x: what stays together where lines of several fragments are laid over each other."""
+    several = [line for line in lines if len(line) > 1]
+    if not several:
+        return []
+    intervals = sorted((fragment.left, fragment.right) for line in several for fragment in line)
+    widest = 0.45 * max(right for _, right in intervals)
+    merged: list[list[float]] = []
+    for left, right in intervals:
+        if right - left > widest:
+            continue
+        if merged and left < merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], right)
+        else:
+            merged.append([left, right])
+    return [(left, right) for left, right in merged]
+
+
+def _span(fragment: Fragment, edges: Sequence[tuple[float, float]]) -> tuple[int, int]:
+    touched = [
+        number
+        for number, (left, right) in enumerate(edges)
+        if min(right, fragment.right) - max(left, fragment.left) > 0.3 * min(right - left, fragment.width)
+    ]
+    if touched:
+        return touched[0], touched[-1]
+    middle = fragment.middle[0]
+    nearest = min(range(len(edges)), key=lambda number: abs(sum(edges[number]) / 2 - middle))
+    return nearest, nearest
+
+
+def _filled(cells: list[Cell], rows: int, columns: int) -> list[Cell]:
+    """The cells with empty ones where a row has none, and spans cut where they overlap."""
+    full = []
+    for row in range(rows):
+        own = sorted((cell for cell in cells if cell.row == row), key=lambda cell: cell.column)
+        at = 0
+        for number, cell in enumerate(own):
+            following = own[number + 1].column if number + 1 < len(own) else columns
+            full += [Cell(row, column) for column in range(at, cell.column)]
+            cell.columns = max(1, min(cell.columns, following - cell.column))
+            full.append(cell)
+            at = cell.column + cell.columns
+        full += [Cell(row, column) for column in range(at, columns)]
+    return full
+
+
+# -- both --------------------------------------------------------------------------------------------
+
+
+def _tidy(cells: list[Cell]) -> Grid | None:
+    """The grid without rows and columns that no text stands in; None where fewer than two cells are left."""
+    if sum(bool(cell.fragments) for cell in cells) < 2:
+        return None
+    rows = sorted({row for cell in cells if cell.fragments for row in (cell.row,)})
+    columns = sorted({cell.column for cell in cells if cell.fragments})
+    kept = []
+    for cell in cells:
+        own_rows = [row for row in rows if cell.row <= row < cell.row + cell.rows]
+        own_columns = [column for column in columns if cell.column <= column < cell.column + cell.columns]
+        if own_rows and own_columns:
+            kept.append(
+                Cell(
+                    rows.index(own_rows[0]),
+                    columns.index(own_columns[0]),
+                    len(own_rows),
+                    len(own_columns),
+                    cell.box,
+                    cell.fragments,
+                )
+            )
+    return Grid(sorted(kept, key=lambda cell: (cell.row, cell.column)))
+
+
+def table_of(image: NDArray[np.uint8], fragments: Sequence[Fragment]) -> Grid | None:
+    """The picture's table: from its ruling lines, else from the places of its texts."""
+    rules = rules_of(image, fragments)
+    ruled = ruled_grid(rules, fragments)
+    if ruled is not None and len(ruled.cells) > 3 and ruled.shape[1] > 1:
+        return ruled
+    return spaced_grid(fragments, rules.ys) or ruled
