@@ -100,10 +100,13 @@ def parse_verdict(text: str) -> bool | None:
     plain = _BOTH.sub("", _plain(text))
     if plain.strip(" .()") in ("0", "1", "0.0", "1.0"):
         return plain.strip(" ()")[0] == "1"
+    lines = [line for line in map(str.strip, plain.split("\n")) if line]
+    # A labelled verdict line is no error message, whatever stands above it.
+    if (verdict := _from_labels(lines)) is not None:
+        return verdict
     if len(plain) < _SHORT_FAULT and _FAULT.search(plain):
         return None
-    lines = [line for line in map(str.strip, plain.split("\n")) if line]
-    for reader in (_from_labels, _from_placed_words, _from_prose):
+    for reader in (_from_placed_words, _from_prose):
         verdict = reader(lines)
         if verdict is not None:
             return verdict

@@ -164,7 +164,8 @@ def test_a_truncated_reply_that_opened_with_the_verdict_counts(open_panel, opena
         ("option - b", "B", True, "B"),
         ("It must be option B or C.", "B", None, ""),
         ("", "B", None, ""),
-        ("Option: B", "about 5%", None, ""),
+        ("Option: B", "about 5%", None, "B"),
+        ("Option: B", "B. about 5%", True, "B"),
     ],
 )
 def test_reading_which_option_an_answer_names(open_panel, openai_server, reply, gold, verdict, choice):
