@@ -136,14 +136,22 @@ def report_unscored(records: Sequence[Record]) -> None:
 def on_both_golds(
     corrections: Errata, task: str, identity: str, released: str, score: Callable[[str], Record]
 ) -> Record:
+    """The record on the gold that the corrections give (`on_gold`)."""
+    gold = corrections.gold(task, identity, released)
+    return on_gold(gold, released, bool(corrections.version), score)
+
+
+def on_gold(gold: str, released: str, with_errata: bool, score: Callable[[str], Record]) -> Record:
     """The record on the gold in use; with errata also what the released gold would have given.
 
     `parts` then holds `errata` (1.0 where the gold was corrected) and, unless that
-    item cannot be scored on it, `score_on_released_gold`.
+    item cannot be scored on it, `score_on_released_gold`. `details` holds `released_gold`
+    where it is another text than the record's gold.
     """
-    gold = corrections.gold(task, identity, released)
     scored = score(gold)
-    if not corrections.version:
+    if released != scored.gold:
+        scored = replace(scored, details={**scored.details, "released_gold": released})
+    if not with_errata:
         return scored
     on_released = scored if gold == released else score(released)
     both = {"errata": float(gold != released)}

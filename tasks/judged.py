@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from lmms_eval_finance.judging import panel as panels
 from lmms_eval_finance.judging import rules
-from lmms_eval_finance.judging.items import JudgeItem, judged_record_fields, resolve
+from lmms_eval_finance.judging.items import JudgeItem, Vote, judged_record_fields, resolve
 from lmms_eval_finance.metrics import outcomes
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Json, Record
@@ -21,6 +20,16 @@ RATED = (
     Outcome.JUDGE_FAILED,
 )
 """Outcomes whose rates stand in the table of a judged task."""
+
+
+Ask = Callable[[JudgeItem], Sequence[Vote]]
+"""The votes of language judges on an item; none where none are set."""
+
+
+def ask_panel(item: JudgeItem) -> Sequence[Vote]:
+    """The votes of the judges in use."""
+    panel = panels.shared_panel()
+    return panels.judge_items([item], panel)[0] if panel else ()
 
 
 def judge_signature(preset: str) -> str:
@@ -37,15 +46,16 @@ def judged_record(
     cluster: str,
     signature: str = "",
     details: Mapping[str, Json] | None = None,
+    ask: Ask = ask_panel,
 ) -> Record:
     """Judge one answer (`item.answer`, read from `response`) and keep what led to the verdict.
 
     An answer that says nothing (empty, refused, cut off) is settled without a judge, a
-    blank gold is `gold_unusable`. The item's id becomes the record's.
+    blank gold is `gold_unusable`. The item's id becomes the record's. `ask` gets the votes.
     """
     settled = Outcome.GOLD_UNUSABLE if not item.gold.strip() else outcomes.without_answer(response)
     rule: dict[str, Json] = {}
-    votes: Sequence[Any] = ()
+    votes: Sequence[Vote] = ()
     score: float | None
     if settled is None:
         judgement = rules.judge(
@@ -58,9 +68,7 @@ def judged_record(
             unit=item.unit or None,
         )
         rule = {"verdict": judgement.verdict, "reason": judgement.reason}
-        panel = panels.shared_panel()
-        if panel is not None:
-            (votes,) = panels.judge_items([item], panel)
+        votes = ask(item)
         outcome, score, reason = resolve(rule, [vote.to_json() for vote in votes])
     else:
         outcome, score, reason = settled, 0.0 if settled.scored else None, settled.value

@@ -68,6 +68,37 @@ def _settled(response: str, *, answered: bool) -> Outcome | None:
     return None if answered else outcomes.without_answer(response)
 
 
+def doc_of(record: Record) -> dict[str, Any]:
+    """As much of a record's row as scoring takes, as far as the record holds it.
+
+    The gold is that which the record was scored on, as text.
+    """
+    details = record.details
+    doc: dict[str, Any] = {"id": record.id, "cluster": record.cluster, "gold": _gold_text(record)}
+    if "page" in details:
+        return {**doc, "page": json.dumps(details["page"])}
+    if "question" in details:
+        options = details.get("options")
+        shown = list(options.values()) if isinstance(options, dict) else []
+        if record.labels.get("options") == "images":
+            shown = [int(str(name).removeprefix("image ")) - 1 for name in shown]
+        return {
+            **doc,
+            "task": "qa",
+            "question": details["question"],
+            "options": shown,
+            "question_type": record.labels.get("question_type"),
+        }
+    return {**doc, "keys": details["keys"]} if "keys" in details else doc
+
+
+def _gold_text(record: Record) -> str:
+    if isinstance(record.gold, (dict, list)):
+        unusable = record.outcome is Outcome.GOLD_UNUSABLE and not record.gold
+        return "" if unusable else json.dumps(record.gold, ensure_ascii=False)
+    return "" if record.gold is None else str(record.gold)
+
+
 # -- questions ---------------------------------------------------------------------------------------
 
 
@@ -110,12 +141,14 @@ def gold_letters(gold: str, options: Mapping[str, str]) -> frozenset[str]:
     return frozenset(found) if set(found) <= set(options) else frozenset()
 
 
-def question(doc: Doc, response: str, gold: str, signature: str) -> Record:
+def question(
+    doc: Doc, response: str, gold: str, signature: str, ask: judged.Ask = judged.ask_panel
+) -> Record:
     """A question with options by its letters, one without by the rules and, where set, by judges."""
     return (
         _choice(doc, response, gold, signature)
         if schema.choices(doc)
-        else _open(doc, response, gold, signature)
+        else _open(doc, response, gold, signature, ask)
     )
 
 
@@ -150,7 +183,7 @@ def _choice(doc: Doc, response: str, gold: str, signature: str) -> Record:
     )
 
 
-def _open(doc: Doc, response: str, gold: str, signature: str) -> Record:
+def _open(doc: Doc, response: str, gold: str, signature: str, ask: judged.Ask) -> Record:
     return judged.judged_record(
         JudgeItem(
             id=str(doc["id"]),
@@ -164,6 +197,7 @@ def _open(doc: Doc, response: str, gold: str, signature: str) -> Record:
         labels={"question_type": "open", **labels(doc)},
         cluster=str(doc.get("cluster") or doc["id"]),
         signature=signature,
+        ask=ask,
     )
 
 
@@ -192,9 +226,15 @@ def _edges(box: Box) -> list[Json]:
     return [edge if math.isfinite(edge) else None for edge in box.xyxy]
 
 
-def seal_boxes(doc: Doc, response: str, gold: str, signature: str) -> Record:
+def seal_boxes(
+    doc: Doc,
+    response: str,
+    gold: str,
+    signature: str,
+    convention: coordinates.Coordinates | None = None,
+) -> Record:
     """Boxes; the score of one page is its F1 averaged over the IoU thresholds .5 to .95."""
-    page, convention = page_size(doc), coordinates.in_use()
+    page, convention = page_size(doc), convention or coordinates.in_use()
     stated = parse_boxes(response, image_size=page, convention="absolute")
     boxes, read_as = convention.in_pixels(stated, page)
     answered = bool(stated) or next(find_json(response), None) is not None

@@ -19,7 +19,7 @@ from lmms_eval_finance.metrics import formula, table
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Record
 from lmms_eval_finance.metrics.signature import Signature
-from lmms_eval_finance.tasks import common, judged
+from lmms_eval_finance.tasks import common, judged, rescoring
 from lmms_eval_finance.tasks.cfmme import coordinates, figures, scoring
 from lmms_eval_finance.tasks.cfmme import rows as cfmme_rows
 from lmms_eval_finance.tasks.common import Doc
@@ -164,6 +164,34 @@ class Variant:
             lambda corrected: score(doc, response, corrected, signature),
         )
 
+    def rescore(self, records: Sequence[Record], corrections: errata.Errata | None) -> list[Record]:
+        """The record of one doc scored again from what it holds (`tasks.rescoring`)."""
+        return [self._rescored(record, corrections) for record in records]
+
+    def _rescored(self, record: Record, corrections: errata.Errata | None) -> Record:
+        doc, response = scoring.doc_of(record), common.text_of(record.response)
+        fields = {"version": VERSION, **_measures(self.split)}
+        if self.split in QUESTIONS:
+            if "question" not in doc:
+                return record
+            ask = rescoring.saved_votes(record)
+            return rescoring.again(
+                record,
+                corrections,
+                self.split,
+                lambda gold: scoring.question(doc, response, gold, "", ask),
+                **fields,
+            )
+        gold = doc["gold"]
+        if self.split != "seal_detection":
+            return rescoring.carried(record, _SCORE[self.split](doc, response, gold, ""), **fields)
+        if "page" not in doc:
+            return record
+        stated = coordinates.Coordinates.parse(str(record.details["coordinates"]))
+        convention = coordinates.configured() or stated
+        scored = scoring.seal_boxes(doc, response, gold, "", convention)
+        return rescoring.carried(record, scored, **fields, coordinates=str(convention))
+
     def signature(self, doc: Doc) -> Signature:
         """What has to agree before two scores of this task compare."""
         asked = self.split in QUESTIONS
@@ -201,12 +229,17 @@ def _signature(
         fields["judge"] = judge
     if convention:
         fields["coordinates"] = convention
-    if variant.split == "table_recognition":
-        fields["teds"] = table.VERSIONS["default"]
-    if variant.split == "formula_recognition":
+    return Signature.of(**fields, **_measures(variant.split))
+
+
+def _measures(split: str) -> dict[str, str]:
+    """Versions of the metrics that have one of their own."""
+    if split == "table_recognition":
+        return {"teds": table.VERSIONS["default"]}
+    if split == "formula_recognition":
         measured = dict(formula.signature().fields)
-        fields["cdm"] = f"{measured['version']}/{measured['engine']}"
-    return Signature.of(**fields)
+        return {"cdm": f"{measured['version']}/{measured['engine']}"}
+    return {}
 
 
 VARIANTS = {

@@ -19,7 +19,7 @@ from lmms_eval_finance.metrics import answers, finscore, numbers, outcomes
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Record
 from lmms_eval_finance.metrics.signature import Signature
-from lmms_eval_finance.tasks import common
+from lmms_eval_finance.tasks import common, rescoring
 from lmms_eval_finance.tasks.common import Doc
 
 if TYPE_CHECKING:
@@ -84,6 +84,10 @@ class Variant:
     def process_results(self, doc: Doc, results: Sequence[str]) -> dict[str, Any]:
         """The record of one response and the figures that the host aggregates."""
         return as_metrics(_guarded_record(doc, common.text_of(results[0]), str(self.signature())))
+
+    def rescore(self, records: Sequence[Record], corrections: errata.Errata | None) -> list[Record]:
+        """The record of one response scored again from what it holds (`tasks.rescoring`)."""
+        return [_rescored(record, corrections) for record in records]
 
     def signature(self) -> Signature:
         """What has to agree before two scores of this task compare."""
@@ -195,12 +199,27 @@ def _scored_on(doc: Doc, response: str, gold: str, signature: str) -> Record:
         prediction=prediction,
         response=response,
         signature=signature,
-        details={
-            "question_type": question_type,
-            "options": _text(doc, "options"),
-            "unit": _text(doc, "unit"),
-            "tolerance": tolerance,
-        },
+        details=_details(doc),
+    )
+
+
+def _details(doc: Doc) -> dict[str, Any]:
+    """What scoring takes from a row beside its gold."""
+    return {
+        "question_type": _question_type(doc),
+        "options": _text(doc, "options"),
+        "unit": _text(doc, "unit"),
+        "tolerance": float(doc.get("tolerance") or 0.0),
+    }
+
+
+def _rescored(record: Record, corrections: errata.Errata | None) -> Record:
+    doc = {**record.details, "id": record.id, "answer": rescoring.released_gold(record)}
+    if "question_type" not in doc:
+        return record
+    response = common.text_of(record.response)
+    return rescoring.again(
+        record, corrections, "train", lambda gold: _scored_on(doc, response, gold, ""), version=VERSION
     )
 
 
@@ -218,6 +237,7 @@ def _unscorable(doc: Doc, response: str, signature: str = "") -> Record:
         gold=_text(doc, "answer"),
         response=response,
         signature=signature,
+        details=_details(doc),
     )
 
 

@@ -20,7 +20,7 @@ from lmms_eval_finance.judging.items import JudgeItem
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Record
 from lmms_eval_finance.metrics.signature import Signature
-from lmms_eval_finance.tasks import common, delivery, judged
+from lmms_eval_finance.tasks import common, delivery, judged, rescoring
 from lmms_eval_finance.tasks.common import Doc
 
 if TYPE_CHECKING:
@@ -157,10 +157,29 @@ class Variant:
             self.split,
             str(row["id"]),
             str(row["answer"]),
-            lambda gold: self._scored_on(row, response, gold),
+            lambda gold: self._scored_on(row, response, gold, str(self.signature())),
         )
 
-    def _scored_on(self, row: Doc, response: str, gold: str) -> Record:
+    def rescore(self, records: Sequence[Record], corrections: errata.Errata | None) -> list[Record]:
+        """The records of one doc scored again from what they hold (`tasks.rescoring`)."""
+        return [self._rescored(record, corrections) for record in records]
+
+    def _rescored(self, record: Record, corrections: errata.Errata | None) -> Record:
+        row = {**record.details, "id": record.id, "cluster": record.cluster}
+        if "question" not in row:
+            return record
+        response, ask = common.text_of(record.response), rescoring.saved_votes(record)
+        return rescoring.again(
+            record,
+            corrections,
+            self.split,
+            lambda gold: self._scored_on(row, response, gold, "", ask),
+            version=VERSION,
+        )
+
+    def _scored_on(
+        self, row: Doc, response: str, gold: str, signature: str, ask: judged.Ask = judged.ask_panel
+    ) -> Record:
         return judged.judged_record(
             JudgeItem(
                 id=str(row["id"]),
@@ -176,7 +195,8 @@ class Variant:
             response,
             labels=self._labels(row),
             cluster=row.get("cluster") or _cluster(row),
-            signature=str(self.signature()),
+            signature=signature,
+            ask=ask,
         )
 
     def _labels(self, row: Doc) -> dict[str, str]:

@@ -1,0 +1,86 @@
+"""Scoring again what a run saved: from a record's response, gold and details, without data and without a model.
+
+Each benchmark's variants have a hook `rescore` beside `process_results`: the records of one
+doc in, the same records scored by today's code out. Nothing changes where nothing changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from lmms_eval_finance.data.errata import Errata
+from lmms_eval_finance.judging import rules
+from lmms_eval_finance.judging.items import JudgeItem, Vote, as_text
+from lmms_eval_finance.metrics.records import Record
+from lmms_eval_finance.metrics.signature import Signature
+from lmms_eval_finance.tasks import common
+from lmms_eval_finance.tasks.judged import Ask
+
+
+def released_gold(record: Record) -> str:
+    """The gold as the benchmark released it, whatever gold the record was scored on."""
+    return as_text(record.details.get("released_gold", record.gold))
+
+
+def again(
+    record: Record,
+    corrections: Errata | None,
+    split: str,
+    score: Callable[[str], Record],
+    **fields: str,
+) -> Record:
+    """The record that `score` gives for the gold in use, with what only the data know taken over.
+
+    Args:
+        record: as the run left it.
+        corrections: the errata to use; None keeps the golds that the run used.
+        split: under which the errata list the item.
+        score: from a gold to a record.
+        fields: of the signature that follow from the scoring; those it lacks are left out.
+    """
+    released = released_gold(record)
+    named = dict(Signature.parse(record.signature).fields)
+    if corrections is None:
+        gold, with_errata = as_text(record.gold), named.get("errata", "no") != "no"
+    else:
+        gold, with_errata = corrections.gold(split, record.id, released), bool(corrections.version)
+        fields["errata"] = corrections.version or "no"
+    if named.get("judge", "").startswith("rules-"):
+        fields["judge"] = f"rules-{rules.VERSION}"
+    scored = common.on_gold(gold, released, with_errata, score)
+    if corrections is None and record.details.get("votes") and "score_on_released_gold" in record.parts:
+        # it may rest on votes about the other gold, which the record does not hold
+        kept = {"score_on_released_gold": record.parts["score_on_released_gold"]}
+        scored = replace(scored, parts={**scored.parts, **kept})
+    return carried(record, scored, **fields)
+
+
+def carried(record: Record, scored: Record, **fields: str) -> Record:
+    """`scored` with what only the data know taken over from `record`: labels, cluster, most of the signature."""
+    signature = Signature.parse(record.signature)
+    named = dict(signature.fields)
+    changed = {name: value for name, value in fields.items() if name in named}
+    return replace(
+        scored,
+        labels={**record.labels, **scored.labels},
+        cluster=record.cluster,
+        response=record.response,
+        signature=str(signature.with_fields(**changed)),
+    )
+
+
+def saved_votes(record: Record) -> Ask:
+    """The votes that the record holds, for the gold that they were given on; none for another."""
+    votes: Sequence[Vote] = [
+        Vote.from_json(vote) for vote in _listed(record.details.get("votes")) if isinstance(vote, dict)
+    ]
+
+    def ask(item: JudgeItem) -> Sequence[Vote]:
+        return votes if item.gold.strip() == as_text(record.gold).strip() else ()
+
+    return ask
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
