@@ -149,6 +149,16 @@ class TestRequests:
         (turned,) = getattr(utils, f"doc_to_visual__qa_{kind}")({**OPEN, "images": [image]})
         assert turned.tobytes() == image.rotate(int(kind[3:]), expand=True).tobytes()
 
+    @pytest.mark.parametrize("kind", alterations.DISTURBANCES)
+    def test_every_image_is_disturbed_alike_in_every_run(self, kind):
+        images = [Image.effect_noise((60, 40), 60).convert("RGB")] * 2
+        ask = getattr(utils, f"doc_to_visual__qa_robust_{kind}")
+        first, second = (ask({**OPEN, "images": images}) for _ in range(2))
+        assert [image.tobytes() for image in first] == [image.tobytes() for image in second]
+        assert all(image.tobytes() != images[0].tobytes() for image in first)
+        if kind in ("noise", "watermark", "photo"):  # each image has a seed of its own
+            assert first[0].tobytes() != first[1].tobytes()
+
     def test_every_variant_has_a_signature_of_its_own(self):
         doc = {**OPEN, "html": "<table></table>"}
         names = [name for name in utils.VARIANTS if name.startswith("qa")]
