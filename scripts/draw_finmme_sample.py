@@ -70,7 +70,9 @@ def table(title: str, rows: list[list[str]]) -> Image.Image:
     image, draw = canvas(title)
     for line, row in enumerate(rows):
         for place, cell in enumerate(row):
-            draw.rectangle((20 + 110 * place, 50 + 34 * line, 130 + 110 * place, 84 + 34 * line), outline="grey")
+            draw.rectangle(
+                (20 + 110 * place, 50 + 34 * line, 130 + 110 * place, 84 + 34 * line), outline="grey"
+            )
             draw.text((26 + 110 * place, 58 + 34 * line), cell, fill="black", font=FONT)
     return image
 
@@ -86,7 +88,9 @@ def rgba(image: Image.Image) -> Image.Image:
 
 
 CHARTS = {
-    "revenue.png": bars("Arvel Foods: revenue", {"2019": 320, "2020": 355, "2021": 410, "2022": 398}, "USD million"),
+    "revenue.png": bars(
+        "Arvel Foods: revenue", {"2019": 320, "2020": 355, "2021": 410, "2022": 398}, "USD million"
+    ),
     "rates.png": lines(
         "10-year yields (%)",
         {"Norland": [1.2, 1.6, 2.9, 3.4], "Sudria": [2.1, 2.0, 2.4, 2.2]},
@@ -98,13 +102,17 @@ CHARTS = {
     "funds_palette.png": bars("Fund flows by month", {"Jan": 12, "Feb": 7, "Mar": 19}, "EUR billion").convert(
         "P", palette=Image.Palette.ADAPTIVE, colors=16
     ),
-    "margins_cmyk.jpg": lines("Orbis Steel: margin (%)", {"EBIT": [9.5, 11.2, 8.1]}, ["2020", "2021", "2022"]).convert(
-        "CMYK"
-    ),
+    "margins_cmyk.jpg": lines(
+        "Orbis Steel: margin (%)", {"EBIT": [9.5, 11.2, 8.1]}, ["2020", "2021", "2022"]
+    ).convert("CMYK"),
     "property_rotated.jpg": bars("Office vacancy by city", {"Lorn": 8.4, "Maren": 13.2, "Tiva": 5.1}, "%"),
     "ratings.png": table(
         "Bond ratings",
-        [["Issuer", "Rating", "Coupon", "Price"], ["Kestrel", "BBB", "4.25%", "98.4"], ["Linden", "A", "3.10%", "101.2"]],
+        [
+            ["Issuer", "Rating", "Coupon", "Price"],
+            ["Kestrel", "BBB", "4.25%", "98.4"],
+            ["Linden", "A", "3.10%", "101.2"],
+        ],
     ),
     "pixel.png": Image.new("L", (1, 1), 128),
     "strip.png": Image.new("1", (8000, 40), 1),
