@@ -11,6 +11,7 @@ repeats, taken in turn, so that other work on the machine hits both sides. The h
 from __future__ import annotations
 
 import argparse
+import importlib
 import random
 import resource
 import time
@@ -89,13 +90,18 @@ def pair(rows: int, columns: int, rng: random.Random) -> tuple[str, str]:
 
 
 def least(repeats: int, *calls: Callable[[], float]) -> list[tuple[float, float]]:
-    """For each call its least time in seconds and its value; the calls take turns."""
+    """For each call its least time in seconds and its value; calls take turns of a fifth of a second or one run."""
     times = [[float("inf"), 0.0] for _ in calls]
     for _ in range(repeats):
         for record, call in zip(times, calls, strict=True):
-            start = time.perf_counter()
-            record[1] = call()
-            record[0] = min(record[0], time.perf_counter() - start)
+            until = time.perf_counter() + 0.2
+            while True:
+                start = time.perf_counter()
+                record[1] = call()
+                end = time.perf_counter()
+                record[0] = min(record[0], end - start)
+                if end >= until:
+                    break
     return [(seconds, value) for seconds, value in times]
 
 
@@ -113,37 +119,40 @@ def against_apted(rows: int, columns: int, repeats: int) -> None:
         lambda: APTED(*roots, Costs()).compute_edit_distance(),
     )
     assert abs(value - (1 - cost / size)) < 1e-9
-    print(
-        f"{rows:4} x {columns:<3} {ours * 1e3:8.1f} ms   apted {theirs * 1e3:9.1f} ms   {theirs / ours:6.0f} times"
-    )
+    report(rows, columns, ours, "apted", theirs)
 
 
-def against_host(rows: int, columns: int, repeats: int) -> None:
+def against_host(task: str, rows: int, columns: int, repeats: int) -> None:
     try:
-        from lmms_eval.tasks.ocrbench_v2.TEDS_metric import TEDS
+        host = importlib.import_module(f"lmms_eval.tasks.{task}")
     except ImportError as error:
-        print(f"the host's TEDS is left out: {error}")
+        print(f"the host's {task} is left out: {error}")
         return
     gold, pred = pair(rows, columns, random.Random(rows))
     (ours, value), (theirs, other) = least(
-        repeats, lambda: teds(gold, pred, variant="pubtabnet"), lambda: TEDS().evaluate(pred, gold)
+        repeats,
+        lambda: teds(gold, pred, variant="pubtabnet"),
+        lambda: host.TEDS().evaluate(pred, gold),
     )
     assert abs(value - other) < 1e-9
-    print(
-        f"{rows:4} x {columns:<3} {ours * 1e3:8.1f} ms   host  {theirs * 1e3:9.1f} ms   {theirs / ours:6.0f} times"
-    )
+    report(rows, columns, ours, f"host ({task.partition('.')[0]})", theirs)
+
+
+def report(rows: int, columns: int, ours: float, name: str, theirs: float) -> None:
+    figures = f"{ours * 1e3:8.1f} ms   {name:18} {theirs * 1e3:9.1f} ms"
+    print(f"{rows:4} x {columns:<3} {figures}   {theirs / ours:6.0f} times")
 
 
 def batch(count: int) -> None:
     rng = random.Random(0)
     pairs = [pair(rng.randint(4, 40), rng.randint(3, 8), rng) for _ in range(count)]
-    start = time.perf_counter()
-    scores = teds_batch(pairs)
-    seconds = time.perf_counter() - start
-    assert not any(isinstance(score, Outcome) for score in scores)
+    assert not any(isinstance(score, Outcome) for score in teds_batch(pairs))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    seconds = float("inf")
     for _ in range(3):
+        start = time.perf_counter()
         teds_batch(pairs)
+        seconds = min(seconds, time.perf_counter() - start)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"{count} pairs of 4 to 40 rows and 3 to 8 columns: {seconds:.2f} s in one process")
     print(
@@ -161,7 +170,8 @@ def main() -> None:
     batch(args.pairs)
     for rows, columns in ((10, 6), (20, 8), (40, 8)):
         against_apted(rows, columns, args.repeats)
-    against_host(30, 8, 1)
+    against_host("mdpbench.teds_metric", 30, 8, args.repeats)
+    against_host("ocrbench_v2.TEDS_metric", 30, 8, 1)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def read_table(text: str, codes: TagCodes, *, structure_only: bool = False) -> T
     >>> [cell.text for cell in table.root.children[0].children]
     ['1', '2']
     """
-    text = strip_reasoning(text)
+    text = strip_reasoning(text).replace("<\\/", "</")  # so JSON may escape a closing tag
     table = None
     for part in (_html_part, to_html):
         source = part(text) if table is None or not table.root.children else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from lmms_eval_finance.metrics.table import teds
@@ -57,6 +59,7 @@ SAME = {
     "spans of one": GOLD.replace("<td>", "<td colspan='1.0' rowspan=''>"),
     "styles": GOLD.replace("<td>", "<td style='color:red' class=x>"),
     "escaped quotes": GOLD.replace("<td>", '<td colspan=\\"1\\">').replace("'", '\\"'),
+    "JSON": json.dumps({"html": GOLD.replace("</tr>", "</tr>\n")}, ensure_ascii=False).replace("</", "<\\/"),
     "a table in two": GOLD.replace("<tr><td>存货", "</tbody></table> (2/2) <table><tbody><tr><td>存货"),
     "a table in two, bare rows": GOLD.replace("<tr><td>存货", "</tbody></table>\n<table><tr><td>存货"),
     "markdown": "| 项目 | 2023年 |\n|:--|--:|\n| 货币资金 | 1,234.00 |\n| 存货 | -5.6% |",

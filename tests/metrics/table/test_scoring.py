@@ -62,7 +62,26 @@ PIECES = st.lists(
     st.one_of(
         CELLS,
         st.sampled_from(
-            ["<table>", "</table>", "<tr>", "</tr>", "<td>", "</td>", "<th>", "<thead>", "<tbody>", "</tbody>", "<b>", "</b>", "<br>", "<!--", "-->", "```", "|", "\n"]
+            [
+                "<table>",
+                "</table>",
+                "<tr>",
+                "</tr>",
+                "<td>",
+                "</td>",
+                "<th>",
+                "<thead>",
+                "<tbody>",
+                "</tbody>",
+                "<b>",
+                "</b>",
+                "<br>",
+                "<!--",
+                "-->",
+                "```",
+                "|",
+                "\n",
+            ]
         ),
         st.builds("<td colspan='{}' rowspan={}>".format, CELLS, CELLS),
     ),
