@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,7 @@ _GOLD = {
     "formula_recognition": "latex",
     "information_extraction": "fields",
 }
-_SCORE = {
+_SCORE: Mapping[str, Callable[..., Record]] = {
     **dict.fromkeys(QUESTIONS, scoring.question),
     "seal_detection": scoring.seal_boxes,
     "seal_recognition": scoring.seal_text,
