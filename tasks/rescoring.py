@@ -12,6 +12,7 @@ from dataclasses import replace
 from lmms_eval_finance.data.errata import Errata
 from lmms_eval_finance.judging import rules
 from lmms_eval_finance.judging.items import JudgeItem, Vote, as_text
+from lmms_eval_finance.metrics.masking import unmasked
 from lmms_eval_finance.metrics.records import Record
 from lmms_eval_finance.metrics.signature import Signature
 from lmms_eval_finance.tasks import common
@@ -39,21 +40,35 @@ def again(
         score: from a gold to a record.
         fields: of the signature that follow from the scoring; those it lacks are left out.
     """
+    scored = on_gold(record, corrections, split, score)
+    return carried(record, scored, **fields, **scored_under(record, corrections))
+
+
+def on_gold(record: Record, corrections: Errata | None, split: str, score: Callable[[str], Record]) -> Record:
+    """What `score` gives for the gold in use, and for the released one beside it (`common.on_gold`)."""
     released = released_gold(record)
-    named = dict(Signature.parse(record.signature).fields)
     if corrections is None:
-        gold, with_errata = as_text(record.gold), named.get("errata", "no") != "no"
+        gold, with_errata = as_text(record.gold), _field(record, "errata") not in ("", "no")
     else:
         gold, with_errata = corrections.gold(split, record.id, released), bool(corrections.version)
-        fields["errata"] = corrections.version or "no"
-    if named.get("judge", "").startswith("rules-"):
-        fields["judge"] = f"rules-{rules.VERSION}"
     scored = common.on_gold(gold, released, with_errata, score)
     if corrections is None and record.details.get("votes") and "score_on_released_gold" in record.parts:
         # it may rest on votes about the other gold, which the record does not hold
         kept = {"score_on_released_gold": record.parts["score_on_released_gold"]}
         scored = replace(scored, parts={**scored.parts, **kept})
-    return carried(record, scored, **fields)
+    return scored
+
+
+def scored_under(record: Record, corrections: Errata | None) -> dict[str, str]:
+    """The fields of the signature that say under which errata and rules a record is scored again."""
+    fields = {} if corrections is None else {"errata": corrections.version or "no"}
+    if _field(record, "judge").startswith("rules-"):
+        fields["judge"] = f"rules-{rules.VERSION}"
+    return fields
+
+
+def _field(record: Record, name: str) -> str:
+    return dict(Signature.parse(record.signature).fields).get(name, "")
 
 
 def carried(record: Record, scored: Record, **fields: str) -> Record:
@@ -71,13 +86,22 @@ def carried(record: Record, scored: Record, **fields: str) -> Record:
 
 
 def saved_votes(record: Record) -> Ask:
-    """The votes that the record holds, for the gold that they were given on; none for another."""
-    votes: Sequence[Vote] = [
-        Vote.from_json(vote) for vote in _listed(record.details.get("votes")) if isinstance(vote, dict)
-    ]
+    """The votes that the record holds, as far as they hold for the gold that is asked about.
+
+    Votes that read an option hold for any gold, verdicts for that of the record alone.
+    """
+    votes = [Vote.from_json(vote) for vote in _listed(record.details.get("votes")) if isinstance(vote, dict)]
+    gold = as_text(record.gold)
+    if record.details.get("gold_masked") is True:
+        gold = unmasked(gold)
 
     def ask(item: JudgeItem) -> Sequence[Vote]:
-        return votes if item.gold.strip() == as_text(record.gold).strip() else ()
+        if item.preset.endswith("_choice"):
+            return [
+                replace(vote, verdict=vote.verdict if vote.verdict is None else vote.choice == item.gold)
+                for vote in votes
+            ]
+        return votes if item.gold.strip() == gold.strip() else ()
 
     return ask
 

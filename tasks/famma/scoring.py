@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,12 +18,19 @@ from lmms_eval_finance.metrics import answers, outcomes
 from lmms_eval_finance.metrics.masking import unmasked
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Json, Record
-from lmms_eval_finance.tasks import common, judged
+from lmms_eval_finance.tasks import common, judged, rescoring
 from lmms_eval_finance.tasks.common import Doc
 from lmms_eval_finance.tasks.famma.requests import lettered
 from lmms_eval_finance.tasks.famma.rows import questions_of
 
 _LANGUAGE_CODES = {"english": "en", "chinese": "zh", "french": "fr"}
+
+
+Score = Callable[[str], Record]
+
+
+def _with_errata(split: str, identity: str, released: str, score: Score) -> Record:
+    return common.on_both_golds(errata.load("famma"), split, identity, released, score)
 
 
 @dataclass(frozen=True)
@@ -33,11 +41,15 @@ class Scorer:
         split: of FAMMA; decides whether golds are masked and which errata apply.
         signature: what has to agree before two scores compare.
         details: goes into every record of the doc (trace, passages).
+        ask: gets the votes of language judges.
+        on_gold: takes split, id, released gold and a function from gold to record; decides on the gold.
     """
 
     split: str
     signature: str
     details: Mapping[str, Json]
+    ask: judged.Ask = judged.ask_panel
+    on_gold: Callable[[str, str, str, Score], Record] = _with_errata
 
     def records(self, doc: Doc, response: str) -> list[Record]:
         """The records of all sub-questions of a doc; never raises."""
@@ -57,7 +69,7 @@ class Scorer:
                     Record(question["question_id"], Outcome.UNREADABLE, 0.0), question, response
                 )
 
-        if panels.shared_panel() is None or len(questions) == 1:
+        if self.ask is not judged.ask_panel or panels.shared_panel() is None or len(questions) == 1:
             return [record(question) for question in questions]
         with ThreadPoolExecutor(len(questions)) as pool:  # judges answer side by side
             return list(pool.map(record, questions))
@@ -85,7 +97,7 @@ class Scorer:
         settled = _settled(answer, replies, response)
         score = _choice_record if choice else _open_record
         if masked:
-            record = score(item, settled)
+            record = score(item, settled, self.ask)
             rule = record.details.get("rule")
             shown = (
                 {name: value for name, value in rule.items() if name != "reason"}
@@ -96,12 +108,11 @@ class Scorer:
                 record, gold=released, reason=record.outcome.value, details={**record.details, "rule": shown}
             )
         else:
-            record = common.on_both_golds(
-                errata.load("famma"),
+            record = self.on_gold(
                 self.split,
                 item.id,
                 item.gold,
-                lambda gold: score(replace(item, gold=gold), settled),
+                lambda gold: score(replace(item, gold=gold), settled, self.ask),
             )
         matched = {"matched_by": replies.matched_by[key]} if key in replies.matched_by else {}
         return self._finished(replace(record, details={**record.details, **matched}), question, response)
@@ -114,7 +125,7 @@ class Scorer:
             labels=labels(question),
             cluster=question["cluster"],
             signature=self.signature,
-            details={**record.details, **images, **self.details},
+            details={**record.details, **images, "key": question["key"], **self.details},
         )
 
 
@@ -140,15 +151,15 @@ def _unjudged(item: JudgeItem, outcome: Outcome, reason: str) -> Record:
     )
 
 
-def _open_record(item: JudgeItem, settled: Outcome | None) -> Record:
+def _open_record(item: JudgeItem, settled: Outcome | None, ask: judged.Ask) -> Record:
     if not item.gold:
         return _unjudged(item, Outcome.GOLD_UNUSABLE, "no gold")
     if settled is not None:
         return _unjudged(item, settled, settled.value)
-    return judged.judged_record(item, item.answer, labels={}, cluster="")
+    return judged.judged_record(item, item.answer, labels={}, cluster="", ask=ask)
 
 
-def _choice_record(item: JudgeItem, settled: Outcome | None) -> Record:
+def _choice_record(item: JudgeItem, settled: Outcome | None, ask: judged.Ask) -> Record:
     """The record of a multiple choice: the option by rule and, where judges are set, by their reading too."""
     gold = answers.parse_gold_letters(item.gold, item.options)
     letters = None
@@ -166,8 +177,7 @@ def _choice_record(item: JudgeItem, settled: Outcome | None) -> Record:
             "verdict": "correct" if letters == gold else "incorrect",
             "reason": "the option's letters compared",
         }
-    asked = replace(item, gold="".join(sorted(gold)))
-    votes = judged.ask_panel(asked)
+    votes = ask(replace(item, gold="".join(sorted(gold))))
     outcome, score, reason = resolve(rule, [vote.to_json() for vote in votes])
     return Record(
         item.id,
@@ -178,6 +188,33 @@ def _choice_record(item: JudgeItem, settled: Outcome | None) -> Record:
         reason=reason,
         details=judged_record_fields(item, rule=rule, votes=votes),
     )
+
+
+# -- saved records -----------------------------------------------------------------------------------
+
+
+def doc_of(records: Sequence[Record]) -> dict[str, str]:
+    """As much of a doc as scoring takes, from the records of all its sub-questions."""
+    questions = [_question_of(record) for record in records]
+    context = str(records[0].details.get("context", ""))
+    return {"context": context, "questions": json.dumps(questions, ensure_ascii=False)}
+
+
+def _question_of(record: Record) -> dict[str, Any]:
+    details, known = record.details, record.labels
+    return {
+        "question_id": record.id,
+        "key": details["key"],
+        "question": details["question"],
+        "answers": rescoring.released_gold(record),
+        "options": details.get("options", []),
+        "type": known["question_type"],
+        "topic_difficulty": known.get("difficulty", ""),
+        "arithmetic": known.get("arithmetic") == "yes",
+        **{name: known.get(name, "") for name in ("language", "subfield", "image_type")},
+        "cluster": record.cluster,
+        "image_rows": details.get("images", []),
+    }
 
 
 # -- figures -----------------------------------------------------------------------------------------

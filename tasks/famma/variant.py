@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from lmms_eval_finance import prompts
 from lmms_eval_finance.data import errata, sources
-from lmms_eval_finance.metrics.records import Json
+from lmms_eval_finance.metrics.records import Json, Record
 from lmms_eval_finance.metrics.signature import Signature
-from lmms_eval_finance.tasks import common, judged
+from lmms_eval_finance.tasks import common, judged, rescoring
 from lmms_eval_finance.tasks.common import Doc
 from lmms_eval_finance.tasks.famma.requests import Request, material
-from lmms_eval_finance.tasks.famma.scoring import Scorer, grouped_figures
+from lmms_eval_finance.tasks.famma.scoring import Scorer, doc_of, grouped_figures
 
 if TYPE_CHECKING:
     from PIL import Image
 
 VERSION = "1"
+_EXTRA = ("trace", "passages")
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,26 @@ class Variant:
     def score(self, doc: Doc, response: str, details: Mapping[str, Json]) -> dict[str, Any]:
         """The figures of the doc's records; `details` goes into each record."""
         return grouped_figures(Scorer(self.split, str(self.signature()), details).records(doc, response))
+
+    def rescore(self, records: Sequence[Record], corrections: errata.Errata | None) -> list[Record]:
+        """The records of one doc scored again from what they hold (`tasks.rescoring`)."""
+        if any("question" not in record.details or "key" not in record.details for record in records):
+            return list(records)
+        saved = {record.id: record for record in records}
+        scorer = Scorer(
+            self.split,
+            "",
+            {name: records[0].details[name] for name in _EXTRA if name in records[0].details},
+            ask=lambda item: rescoring.saved_votes(saved[item.id])(item),
+            on_gold=lambda split, identity, _, score: rescoring.on_gold(
+                saved[identity], corrections, split, score
+            ),
+        )
+        scored = scorer.records(doc_of(records), common.text_of(records[0].response))
+        return [
+            rescoring.carried(old, new, version=VERSION, **rescoring.scored_under(old, corrections))
+            for old, new in zip(records, scored, strict=True)
+        ]
 
     def signature(self) -> Signature:
         """What has to agree before two scores of this task compare."""
