@@ -6,7 +6,7 @@ The labelled answers are those of tests/metrics/test_numbers.py and, where the f
 lies beside the checkout, the handed numeric cases and the released answers of Multimodal
 Finance Eval (label: the majority of its three judges; single numeric golds only). The timed
 texts are generated chains of reasoning of about 200 characters in three languages, each with
-its own gold. The host's readers are what lmms-eval runs on open numeric answers: MMMU's
+its own gold; last come the slowest of many hostile texts. The host's readers are what lmms-eval runs on open numeric answers: MMMU's
 (`parse_open_response` and `eval_open`), ChartQA's `relaxed_correctness` (5% tolerance) and its
 rule verifier for numbers. (This file is not called numbers.py because a script's folder comes
 first on the import path, where the standard library's `numbers` would be hidden.)
@@ -186,6 +186,30 @@ def speed(count: int, repeats: int) -> None:
     print(f"  ratio to {names[1]}: {rates[names[0]] / rates[names[1]]:.2f}")
 
 
+HOSTILE = (
+    "1 ", "1,", "1.", "1/", "1-", "(1", "((", "$1$", "%", "10^", "x10^", "\\frac{", "\\boxed{", "{", "answer: ", "answer", "答案", "final answer 1\n",
+    "\n1", "- 1\n", "1. 1\n", "一", "百分之", "1亿", "2021-", "Q1", "12/11/2021", "1:1", "june ", "one ", "million ", "1 of ", "1 to 2 ", "1 or ",
+    "up from ", "<think>", "**1**", "_1", "[1](a)", "&amp;", "1'000", "½", "wait, ", "no fees ", "S&P 500 ", "a$1a$", "\u200b", "İ1 ", "é1", "\ufeff",
+)  # fmt: skip
+
+
+def slowest() -> None:
+    worst = []
+    for first in HOSTILE:
+        for second in ("", *HOSTILE[::7]):
+            text = ((first + second) * 10_000)[:10_000]
+            best = float("inf")
+            for _ in range(3):
+                start = time.process_time()
+                numbers_match("5", text, unit=text, context=text, language="fr")
+                best = min(best, time.process_time() - start)
+            worst.append((best, first + second))
+    worst.sort(reverse=True)
+    print(f"\n{len(worst)} hostile texts of 10,000 characters: the slowest take (best of 3, CPU time)")
+    for seconds, text in worst[:3]:
+        print(f"  {seconds * 1000:5.1f} ms  {text!r} repeated")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -198,6 +222,7 @@ def main() -> None:
         reading_rate("handed cases", handed_cases())
         reading_rate("released answers of Multimodal Finance Eval", released_cases())
     speed(args.texts, args.repeats)
+    slowest()
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def strip_reasoning(text: str) -> str:
     >>> strip_reasoning("Answer: B <think>hm")
     'Answer: B '
     """
-    if not any(mark in text for mark in ("<", "[", "◁")):
+    if "<" not in text and "[" not in text and "◁" not in text:
         return text
     kept: list[str] = []
     position, thinking = 0, False
@@ -150,7 +150,9 @@ def normalise_text(text: str) -> str:
         text = text.replace("\r\n", "\n").translate(_READING)
     if _MARKED.search(text):
         text = strip_markup(text)
-    return _BLANKS.sub(" ", text).strip()
+    if "  " in text:
+        text = _BLANKS.sub(" ", text)
+    return text.strip()
 
 
 _MARKED = re.compile(r"[*_~`#<>&\[\]]")

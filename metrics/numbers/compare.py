@@ -19,7 +19,7 @@ from .number import Number
 from .question import Asked, asked_for
 from .roles import Role
 from .statement import Answer
-from .units import MONEY, Unit
+from .units import MONEY
 
 _STEP = re.compile(r"(\d{1,2})[ ]?/[ ]?\d{1,2}")
 
@@ -49,7 +49,7 @@ def parse_number(text: str, unit: str | None = None, language: str | None = None
         return None
     if not unit or number.unit.contradicts(asked.unit):
         return number
-    return replace(number, value=next(_amounts(number.written, number.unit, asked)) / asked.unit.factor)
+    return replace(number, value=next(_amounts(number, number.written, asked)) / asked.unit.factor)
 
 
 def numbers_match(
@@ -172,7 +172,7 @@ def _equal(gold: Number, stated: Number, asked: Asked, allowed: Fraction, kind: 
         return False
     scale_written = asked.unit.factor if gold.unit.bare else gold.unit.factor
     either_sign = _sign_is_open(gold, stated, asked)
-    for target in _amounts(gold.written, gold.unit, asked):
+    for target in _amounts(gold, gold.written, asked):
         room = allowed * (abs(target) if kind == "rel" else scale_written) if allowed else allowed
         for amount in _stated_amounts(gold, stated, asked):
             if _within(amount, target, room) or (either_sign and _within(-amount, target, room)):
@@ -196,7 +196,7 @@ def _stated_amounts(gold: Number, stated: Number, asked: Asked) -> Iterator[Frac
     for written in stated.readings:
         if stated.direction < 0 < written and asked.signed:
             written = -written
-        yield from _amounts(written, stated.unit, asked)
+        yield from _amounts(stated, written, asked)
         if not asked.unit.dimension and gold.unit.bare and stated.unit.size != 1 and not stated.percent:
             yield written * stated.unit.scale  # "5 years" for 5
         if asked.given:
@@ -210,9 +210,9 @@ def _stated_amounts(gold: Number, stated: Number, asked: Asked) -> Iterator[Frac
         yield Fraction(step[1])
 
 
-def _amounts(written: Fraction, unit: Unit, asked: Asked) -> Iterator[Fraction]:
-    """What a written number can mean in base units, by its own unit and what is asked for."""
-    wanted = asked.unit
+def _amounts(number: Number, written: Fraction, asked: Asked) -> Iterator[Fraction]:
+    """What a number, in one of its readings, can mean in base units, by its own unit and what is asked for."""
+    unit, wanted = number.unit, asked.unit
     if unit.bare:
         yield written * wanted.factor
         if asked.scale != 1 and wanted.scale == 1:
@@ -221,7 +221,7 @@ def _amounts(written: Fraction, unit: Unit, asked: Asked) -> Iterator[Fraction]:
     if not unit.dimension:
         yield written * unit.scale * wanted.size
         return
-    yield written * unit.factor
+    yield number.value if written is number.written else written * unit.factor
     if unit.scale == 1 and unit.dimension == MONEY:
         # "$5.1" where millions are asked for; "5.1 dollars" says that it is not in millions
         if unit.symbolic and wanted.scale != 1:

@@ -13,7 +13,7 @@ from .units import BARE, MONEY, PERCENT, Unit
 
 _PERCENTS = {
     Fraction(1, 100): r"%|\%|percent|per cent|per-cent|percents|pct|percentage points|percentage point|percentage|percentages|百分比|"
-    "percent points|%-points|%-point|% points|pp|pps|ppt|ppts|p.p.|pour cent|pour-cent|pourcent|pourcents|p. cent|p.cent|"
+    "percent points|pp|pps|ppt|ppts|p.p.|pour cent|pour-cent|pourcent|pourcents|p. cent|p.cent|"
     "points de pourcentage|point de pourcentage|points de %|pts de pourcentage|pt de pourcentage|个百分点|個百分點|百分点|百分點",
     Fraction(1, 10000): "bp|bps|b.p.|b.p.s.|basis points|basis point|basis pts|basis-points|bips|points de base|"
     "point de base|pdb|pb|个基点|個基點|基点|基點|个bp|‱",
@@ -50,7 +50,6 @@ _CODE = re.compile(r"[A-Za-z]{2,4}$")
 _IDEOGRAPHS = "\u2e80"
 _LONGEST_CHINESE = 7
 _LONGEST_SIGN = 4
-_PERCENT_PHRASES = ("%-points", "%-point", "% points")
 
 
 class Lexicon:
@@ -58,6 +57,7 @@ class Lexicon:
 
     def __init__(self, words: dict[str, Unit], signs: dict[str, Unit]) -> None:
         self._signs = signs
+        self._sign_starts = frozenset(sign[0] for sign in (*signs, *words))
         self._words = words
         self._phrases: dict[str, list[str]] = defaultdict(list)
         for phrase in sorted(words, key=len, reverse=True):
@@ -109,9 +109,14 @@ class Lexicon:
         return BARE, position
 
     def _sign(self, text: str, lower: str, position: int) -> tuple[Unit, int]:
-        for phrase in _PERCENT_PHRASES:
-            if lower.startswith(phrase, position):
-                return self._words[phrase], position + len(phrase)
+        first = text[position]
+        if first == "%":
+            end = position + 1
+            if lower.startswith(("-point", " point"), end):
+                end += 7 + lower.startswith("s", end + 6)
+            return self._words["%"], end
+        if first not in self._sign_starts:
+            return BARE, position
         for length in range(_LONGEST_SIGN, 0, -1):
             written = text[position : position + length]
             unit = self._signs.get(written) or self._words.get(written.lower())

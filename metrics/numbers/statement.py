@@ -13,7 +13,7 @@ from .roles import Role, is_year
 from .units import Unit
 from .vocabulary import words
 
-_STOP = re.compile(r"[.!?;][ ]+|[。！？；]|\n+")
+_STOP = re.compile(r"[.!?;。！？；\n][ \n]*")
 _ABBREVIATIONS = words(
     "vs approx e.g i.e cf fig no env ca inc corp ltd resp incl excl est max min avg p pp rs"
 )
@@ -138,9 +138,7 @@ class Answer:
             return chosen[0]
         chosen = [number for number in chosen if not self._parenthesised(begin, number.start)] or chosen
         if chosen[0].role is Role.YEAR:  # "2000 in 2021"
-            chosen = [
-                number for number in chosen if not _DATED.search(self._lower, begin, number.start)
-            ] or chosen
+            chosen = [number for number in chosen if not self._dated(number.start)] or chosen
         result = next((number for number in reversed(chosen) if number.asserted), chosen[-1])
         calculated = self._text[begin : result.start].rstrip()[-1:] in ("=", "≈")
         if unit.dimension and not calculated:
@@ -148,6 +146,9 @@ class Answer:
         if cued and _HEAD.fullmatch(self._lower, begin, chosen[0].start):
             return self._end_of_chain(chosen)
         return next((number for number in reversed(chosen) if number.asserted), chosen[-1])
+
+    def _dated(self, position: int) -> bool:
+        return _DATED.search(self._lower[max(0, position - 8) : position]) is not None
 
     def _end_of_chain(self, chosen: list[Number]) -> Number:
         """`84 / 2 = 42`: what stands last, if the head is the start of a calculation."""
@@ -189,8 +190,11 @@ class Answer:
 
 def _ends_sentence(stop: re.Match[str]) -> bool:
     """`5. The` ends a sentence; `5. 3`, `. 3` and `vs. 3` do not."""
-    if stop[0][0] not in ".!?":
+    mark = stop[0]
+    if mark[0] not in ".!?;" or "\n" in mark:
         return True
+    if len(mark) == 1 or mark[0] == ";":
+        return len(mark) > 1
     text, at = stop.string, stop.start()
     before = text[at - 1 : at]
     if not before or before == " ":
