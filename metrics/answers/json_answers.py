@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from lmms_eval_finance.metrics.answers.lexicon import words
+from lmms_eval_finance.metrics.answers.sections import read_sections
 from lmms_eval_finance.metrics.json_reading import Found, find_json
 from lmms_eval_finance.metrics.normalise import strip_reasoning
+from lmms_eval_finance.metrics.replies import cut_before_answer
 
 __all__ = ["JsonAnswers", "MatchedBy", "extract_json_answers", "read_json_answers"]
 
@@ -87,11 +90,11 @@ def read_json_answers(text: str, ids: Sequence[str]) -> JsonAnswers:
     names = list(dict.fromkeys(map(str, ids)))
     reply = strip_reasoning(text) if isinstance(text, str) else ""
     found = [part for part in find_json(reply, parse_number=str) if not _is_citation(part, reply)]
-    truncated = bool(found) and not found[-1].closed
+    truncated = cut_before_answer(reply) or (bool(found) and not found[-1].closed)
     entries = [entry for value in found for entry in _entries(value.value, names)]
     matches = _match(entries, names, truncated)
-    if not matches:
-        matches = _match_by_name(_lines(reply), names)
+    if not matches and "{" not in reply:
+        matches = _match_prose(reply, names)
     return JsonAnswers(
         answers={name: matches[name][0].answer if name in matches else None for name in names},
         explanations={name: entry.explanation for name, (entry, _) in matches.items() if entry.explanation},
@@ -101,9 +104,10 @@ def read_json_answers(text: str, ids: Sequence[str]) -> JsonAnswers:
 
 
 def _is_citation(part: Found, reply: str) -> bool:
-    """Whether a list of plain values is just a bracket in prose ('see [1]')."""
-    plain = isinstance(part.value, list) and not any(isinstance(item, dict | list) for item in part.value)
-    return plain and len(part.value) < 2 and len(reply.strip(" `\n")) > part.end - part.start + 8
+    """Whether a list is just a number in brackets among prose ('see [1]')."""
+    if not isinstance(part.value, list) or len(part.value) != 1 or not str(part.value[0]).isdecimal():
+        return False
+    return any(character.isalnum() for character in reply[: part.start] + reply[part.end :])
 
 
 # ---- from JSON values to entries ---------------------------------------------------
@@ -227,7 +231,8 @@ _ORDINAL = {
 }  # fmt: skip
 
 
-def _tokens(key: str) -> list[str]:
+@functools.lru_cache(maxsize=4096)
+def _tokens(key: str) -> tuple[str, ...]:
     tokens: list[str] = []
     for token in _TOKENS.findall(_plain(key)):
         chinese = re.fullmatch(
@@ -239,7 +244,7 @@ def _tokens(key: str) -> list[str]:
             tokens.append(
                 str(int(token)) if token.isdecimal() and token.isascii() else _ORDINAL.get(token, token)
             )
-    return tokens
+    return tuple(tokens)
 
 
 def _place(key: str, names: Sequence[str]) -> tuple[str, MatchedBy] | None:
@@ -258,7 +263,7 @@ def _place(key: str, names: Sequence[str]) -> tuple[str, MatchedBy] | None:
     return None
 
 
-def _holds(tokens: list[str], part: list[str]) -> bool:
+def _holds(tokens: Sequence[str], part: Sequence[str]) -> bool:
     """Whether a key contains an id, up to words like 'answer' around it."""
     if not part or (len(part) == 1 and not part[0].isdecimal() and len(tokens) > 1):
         return tokens == part
@@ -314,12 +319,29 @@ def _numbering_agrees(keys: Sequence[str], names: Sequence[str]) -> bool:
     return theirs <= ours or theirs >= ours
 
 
+def _match_prose(reply: str, names: Sequence[str]) -> Matches:
+    """Answers of a reply without JSON: a line for each, or whatever it says about each; the fuller reading counts."""
+    by_line = _match_by_name(_lines(reply), names)
+    if len(by_line) == len(names):
+        return by_line
+    sections = read_sections(reply, functools.cache(lambda piece: _place(piece, names) is not None))
+    by_section = _match_by_name([_Entry(key, said or None, "") for key, said in sections], names)
+    return by_section if len(by_section) > len(by_line) else by_line
+
+
 _LINE = re.compile(
     r"[\s*#>\-|\"'(]{0,12}([^\n:=|]{1,60}?)[\"'*)]{0,4}\s*(?:[:=|：.)]|->|→)\s*\**\s*(\S[^\n]{0,2000})"
 )
 
 
+# What stands before the colon or stop of `q1: A` is a name; `The answer to q1 is B.` is a sentence.
+_SAYS_MORE = re.compile(
+    r"\d\W+\w+(?:\W+\w+)*$(?<!answer)(?<!is)(?<!are)|\b[a-z]*\d+ (?:is|are) \S", re.IGNORECASE
+)
+
+
 def _lines(text: str) -> Iterable[_Entry]:
     for line in text.splitlines()[:500]:
-        if match := _LINE.match(line):
+        match = _LINE.match(" ".join(line.split()))
+        if match and not _SAYS_MORE.search(match[1]):
             yield _Entry(match[1], match[2].strip(" *|\"'`,") or None, "")
