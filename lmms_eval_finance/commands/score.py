@@ -177,7 +177,7 @@ def _jobs(text: str) -> int:
 
 
 def _score_tables(pairs: Sequence[Pair], args: argparse.Namespace) -> Scored:
-    from lmms_eval_finance.metrics.table import teds_batch
+    from lmms_eval_finance.metrics.table import VERSIONS, teds_batch
 
     texts = [
         (_text(pair.gold["html"], pair.gold_place, "html"), _text(pair.pred["prediction"], pair.pred_place, "prediction"))
@@ -189,7 +189,7 @@ def _score_tables(pairs: Sequence[Pair], args: argparse.Namespace) -> Scored:
     teds = {i: _points(full[i]) for i in kept}
     outcomes = Counter(value.value for value in full if isinstance(value, Outcome))
     return Scored(
-        Signature.of(metric="teds", version="1", variant=args.variant),
+        Signature.of(metric="teds", version=VERSIONS[args.variant], variant=args.variant),
         {
             "TEDS": _mean(list(teds.values())),
             "S-TEDS": _mean([_points(structure[i]) for i in kept]),
