@@ -24,11 +24,13 @@ class Before(NamedTuple):
         cue: how the words treat the mention.
         opens: nothing but filler stands between the mention and the beginning of its sentence.
         first: that sentence is the reply's first.
+        turns: a word like 'but' leads to the mention, away from what stands before it.
     """
 
     cue: Cue
-    opens: bool
-    first: bool
+    opens: bool = False
+    first: bool = False
+    turns: bool = False
 
 
 def _roles(**groups: str) -> dict[str, str]:
@@ -117,17 +119,14 @@ def is_filler(text: str) -> bool:
     )
 
 
-def read_before(low: str, start: int, rejected_before: bool) -> Before:
-    """What stands in front of a mention.
+def read_before(low: str, start: int) -> Before:
+    """What stands in front of a mention that starts at `start` of the lowered reply.
 
-    Args:
-        low: the lowered reply.
-        start: where the mention starts.
-        rejected_before: the mention before it, in the same sentence, was ruled out (so that 'but' points here).
-
-    >>> read_before("i don't think that the answer is c", 33, False).cue.strength
+    >>> read_before("i don't think that the answer is c", 33).cue.strength
     <Strength.REJECTED: -1>
     """
+    if start == 0:
+        return Before(_NONE, True, True)
     window = low[max(0, start - _WINDOW) : start]
     last = window.rstrip(" ([])\"'{*:=-\x02→")[-1:]
     if last >= "\u3400" and last <= "\u9fff":
@@ -148,12 +147,12 @@ def read_before(low: str, start: int, rejected_before: bool) -> Before:
             seen.add(role)
         index -= 1
     opens = (index < 0 or role == "stop" or "colon" in seen) and seen <= _OPEN
-    cue = _decision(role, seen, rejected_before)
+    cue = _decision(role, seen)
     if role != "likewise" and "also" in seen:
         cue = cue._replace(adds=True)
     if cue.strength >= Strength.TENTATIVE and role not in ("contrast", "correct", "likewise"):
         cue = _qualified(tokens, index, cue)
-    return Before(cue, opens, index < 0 and start <= _WINDOW)
+    return Before(cue, opens, index < 0 and start <= _WINDOW, role == "contrast")
 
 
 def _role(tokens: list[str], index: int) -> str:
@@ -198,7 +197,7 @@ _DECIDED = {
 }
 
 
-def _decision(role: str, seen: set[str], rejected_before: bool) -> Cue:
+def _decision(role: str, seen: set[str]) -> Cue:
     """The cue that the deciding word gives, or else the words passed over on the way to it."""
     if role in _DECIDED:
         return _DECIDED[role]
@@ -207,8 +206,6 @@ def _decision(role: str, seen: set[str], rejected_before: bool) -> Cue:
         return _FINAL_ANSWER if "final" in seen else _ANSWER
     if role == "answer":
         return _SUPPORTED
-    if role == "contrast" and rejected_before:
-        return _DECIDED["correct"]
     if "named" in seen:
         return _FINAL_ANSWER if "final" in seen or role == "conclude" else _ANSWER
     if "it" in seen:

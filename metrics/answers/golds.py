@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from lmms_eval_finance.metrics.answers.mentions import find_mentions, read_list
+from lmms_eval_finance.metrics.answers.mentions import find_mentions, read_list, read_text
 from lmms_eval_finance.metrics.answers.options import Options, flattened, option_set, truth_value
 from lmms_eval_finance.metrics.answers.text import lowered, prepare
 
@@ -42,8 +42,8 @@ def parse_gold_letters(gold: str | Sequence[str], options: Options) -> frozenset
     if not bare:
         return None
     letters: frozenset[str] = frozenset()
-    if own := [letter for letter, option in items.texts.items() if option == bare and len(bare) > 1]:
-        letters = frozenset(own[:1])
+    if own := read_text(text, items):
+        letters = frozenset(own)
     elif listed := read_list(text, items):
         letters = listed.letters
     elif items.truth and (verdict := truth_value(bare)) is not None:

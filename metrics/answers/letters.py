@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from lmms_eval_finance.metrics.answers.after import ends_clause, line_verdict, read_after, stands_last
 from lmms_eval_finance.metrics.answers.before import is_filler, read_before
-from lmms_eval_finance.metrics.answers.mentions import Mention, find_mentions, read_list
-from lmms_eval_finance.metrics.answers.options import Options, OptionSet, flattened, option_set
+from lmms_eval_finance.metrics.answers.mentions import Mention, find_mentions, read_list, read_text
+from lmms_eval_finance.metrics.answers.options import Options, OptionSet, option_set
 from lmms_eval_finance.metrics.answers.quantifiers import read_ordinal, read_quantifier
 from lmms_eval_finance.metrics.answers.strength import Cue, Strength
 from lmms_eval_finance.metrics.answers.text import STATED, STATED_END, lowered, prepare
@@ -28,7 +28,44 @@ Letters = frozenset[str]
 
 
 def extract_letters(text: str, options: Options, multiple: bool = False) -> frozenset[str] | None:
-    """The option letters that a reply settles on."""
+    """The option letters that a reply settles on, as a careful person would read it.
+
+    English, French and Chinese replies are read, in any mix. What counts, from firm to weak:
+
+    1. a reply that is nothing but letters, or an option's text;
+    2. what the reply frames as its answer: a box, an answer tag, the answer field of JSON;
+    3. what it says is the answer ('the answer is C', 'je choisis C', 故选C), or a last
+       sentence that is just the letter;
+    4. what it supports ('C is correct', marks in a list of all options), or opens with;
+    5. true or false where the options are just these; 'all', 'none', 'all but B';
+    6. the one option that is named and not ruled out, else 'the third option'.
+
+    Of several statements the last one counts; a correction ('wait, ...') withdraws those
+    before it. Reasoning blocks are not read, nor is thinking that was never closed.
+    Options that are ruled out, asked about, or passing thoughts are no answers. Of a reply
+    longer than 20,000 characters the two ends are read.
+
+    Args:
+        text: the reply; anything but text is unreadable.
+        options: letter -> text, or a list of texts (with or without their own letters).
+        multiple: whether several letters may be right. If not, a reply that settles on two
+            is unreadable.
+
+    Returns:
+        The letters, as the keys of `options`. With `multiple` the empty set says that the
+        reply calls none of the options right. None: the reply is unreadable, which includes
+        a letter outside the options and undecided alternatives ('A or B').
+
+    >>> options = {"A": "Net margin", "B": "Dividend yield", "C": "Debt ratio"}
+    >>> extract_letters("A looks tempting, but the **debt ratio** is what lenders watch.", options)
+    frozenset({'C'})
+    >>> extract_letters("The answer is B. Wait, that is the payout. So (C).", options)
+    frozenset({'C'})
+    >>> sorted(extract_letters("A、C 正确，B 错误", options, multiple=True))
+    ['A', 'C']
+    >>> extract_letters("Either A or B.", options) is None
+    True
+    """
     if not isinstance(text, str):
         return None
     items = option_set(options)
@@ -54,19 +91,19 @@ class _Claim(NamedTuple):
 def _read(reply: str, items: OptionSet, multiple: bool) -> Letters | None:
     if not reply:
         return None
-    if len(reply) < 400 and (letter := _exact_text(reply, items)):
+    if len(reply) < items.longest + 16 and (letter := read_text(reply, items)):
         return frozenset(letter)
     if len(reply) < 60:
         label = _LABEL.match(reply)
         if (listed := read_list(reply[label.end() :] if label else reply, items)) and not listed.alternatives:
             return listed.letters
     low = lowered(reply)
-    claims = _claims(reply, low, find_mentions(reply, low, items), multiple)
+    claims = _Reading(low, find_mentions(reply, low, items), multiple).claims()
     firm = [claim for claim in claims if claim.cue.strength >= Strength.SUPPORTED]
     if firm:
         return _settled(firm, claims, low)
-    if items.truth and (letter := read_truth(low, items.truth)):
-        return frozenset(letter)
+    if items.truth and (verdict := read_truth(low, items.truth)):
+        return frozenset(verdict)
     rejected = _letters_of(claim for claim in claims if claim.rejected)
     if (everything := read_quantifier(low, items, multiple, rejected)) is not None:
         return everything
@@ -79,21 +116,6 @@ _LABEL = re.compile(
 )
 
 
-def _exact_text(reply: str, items: OptionSet) -> str | None:
-    """The option whose text, with or without its letter, is the whole reply."""
-    text = flattened(lowered(reply)).strip(_EDGES)
-    for letter, own in items.texts.items():
-        if len(own) > 1 and text.endswith(own):
-            before = text[: -len(own)]
-            if not before or ((label := _OWN_LABEL.fullmatch(before)) and label[1] == letter.lower()):
-                return letter
-    return None
-
-
-_EDGES = " .,;:!。'\"()[]{}\x02\x03"
-_OWN_LABEL = re.compile(r"([a-z])[)\]]? ?[.:、-]? ?\(?")
-
-
 def _letters_of(claims: Iterable[_Claim]) -> Letters:
     return frozenset(letter for claim in claims for letter in claim.letters)
 
@@ -101,40 +123,96 @@ def _letters_of(claims: Iterable[_Claim]) -> Letters:
 # ---- claims ------------------------------------------------------------------------
 
 _SENTENCE_END = re.compile(r"[.!?\n。]")
+# Two answers this close, in characters, may be one statement; what stands further before a firm answer is superseded.
+_NEAR = 60
 
 
-def _claims(reply: str, low: str, mentions: list[Mention], multiple: bool) -> list[_Claim]:
-    claims: list[_Claim] = []
-    limits = [*(mention.start for mention in mentions[1:]), len(low)]
-    for mention, limit in zip(mentions, limits, strict=False):
-        previous = claims[-1] if claims else None
-        gap = low[previous.mention.end : mention.start] if previous else ""
-        rejected_before = previous is not None and previous.rejected and not _SENTENCE_END.search(gap)
-        cue = _cue(low, mention, limit, rejected_before)
-        if (
-            multiple
-            and previous
-            and cue.strength is Strength.PASSING
-            and _goes_on(previous, mention, gap, low)
+class _Reading:
+    """The mentions of one reply, judged on demand: a late answer makes most of the early ones irrelevant."""
+
+    def __init__(self, low: str, mentions: list[Mention], multiple: bool) -> None:
+        self.low = low
+        self.mentions = mentions
+        self.multiple = multiple
+        self.cues: dict[int, Cue] = {}
+
+    def claims(self) -> list[_Claim]:
+        """The claims that can matter, in order: all, or those from the last firm answer on."""
+        claims: list[_Claim] = []
+        start_of_answer = -1
+        framed = STATED in self.low
+        for index in reversed(range(len(self.mentions))):
+            mention = self.mentions[index]
+            if mention.end < start_of_answer - _NEAR:
+                break
+            cue = self.cue(index)
+            if not (mention.needs_cue and cue.strength in (Strength.PASSING, Strength.TENTATIVE)):
+                claims.append(_Claim(mention, cue))
+            if cue.strength is Strength.CHOSEN and not cue.adds and not framed:
+                start_of_answer = mention.start
+        claims.reverse()
+        return claims
+
+    def cue(self, index: int) -> Cue:
+        """How the reply treats one mention."""
+        if index not in self.cues:
+            self.cues[index] = self._cue(index)
+        return self.cues[index]
+
+    def _cue(self, index: int) -> Cue:
+        low, mention = self.low, self.mentions[index]
+        start, end = mention.start, mention.end
+        if _is_framed(low, start):
+            return Cue(Strength.FRAMED, concludes=True, explicit=True)
+        before, opens, first, turns = read_before(low, start)
+        if turns and self._previous_is_rejected(index):  # 'not B but C'
+            before = Cue(Strength.CHOSEN, concludes=True)
+        if before.strength is Strength.REJECTED:
+            return before
+        after = read_after(low, end)
+        if opens and not mention.by_text and after.strength is Strength.PASSING and _starts_line(low, start):
+            limit = self.mentions[index + 1].start if index + 1 < len(self.mentions) else len(low)
+            after = Cue(line_verdict(low, start, end, limit))
+        cue = _combined(before, after, low, end)
+        if opens and cue.strength in (Strength.PASSING, Strength.SUPPORTED):
+            position = _by_position(low, mention, first)
+            cue = cue._replace(strength=position) if position > cue.strength else cue
+        if self.multiple and cue.strength is Strength.PASSING and index and self._goes_on(index):
+            return cue._replace(strength=self.cue(index - 1).strength, adds=True)
+        return cue
+
+    def _previous_is_rejected(self, index: int) -> bool:
+        if not index or _SENTENCE_END.search(
+            self.low, self.mentions[index - 1].end, self.mentions[index].start
         ):
-            cue = cue._replace(strength=previous.cue.strength, adds=True)
-        if not (mention.needs_cue and cue.strength in (Strength.PASSING, Strength.TENTATIVE)):
-            claims.append(_Claim(mention, cue))
-    return claims
+            return False
+        return self.cue(index - 1).strength is Strength.REJECTED
+
+    def _goes_on(self, index: int) -> bool:
+        """In a list with reasons ('A because ..., and C because ...') the next item counts like the one before."""
+        low, last, mention = self.low, self.mentions[index - 1], self.mentions[index]
+        if mention.needs_cue or mention.start - last.end > _LONGEST_REASON:
+            return False
+        gap = low[last.end : mention.start]
+        if _CONJOINED.fullmatch(gap):
+            goes_on = ends_clause(low, mention.end)
+        else:
+            goes_on = (
+                gap.count("\n") == 1
+                and low[mention.end : mention.end + 1] in _AFTER_LABEL
+                and _starts_line(low, mention.start)
+                and _starts_line(low, last.start)
+            )
+        return goes_on and self.cue(index - 1).strength >= Strength.SUPPORTED
 
 
-def _cue(low: str, mention: Mention, limit: int, rejected_before: bool) -> Cue:
-    """How the reply treats one mention."""
-    start, end = mention.start, mention.end
-    framed = low.rfind(STATED, max(0, start - 320), start + 1)
-    if framed >= 0 and low.find(STATED_END, framed, start + 1) < 0:
-        return Cue(Strength.FRAMED, concludes=True, explicit=True)
-    before, opens, first = read_before(low, start, rejected_before)
-    if before.strength is Strength.REJECTED:
-        return before
-    after = read_after(low, end)
-    if opens and not mention.by_text and after.strength is Strength.PASSING and _starts_line(low, start):
-        after = Cue(line_verdict(low, start, end, limit))
+_CONJOINED = re.compile(r"[^.!?;\n]*(?:,| )(?:and|et) (?:option |also )?[(\"']?")
+_LONGEST_REASON = 400
+_AFTER_LABEL = frozenset(".:)- ")
+
+
+def _combined(before: Cue, after: Cue, low: str, end: int) -> Cue:
+    """One cue out of what stands before and after a mention; neither rules it out before."""
     if before.soft and after.strength < Strength.SUPPORTED and not ends_clause(low, end):
         before = before._replace(strength=Strength.PASSING)
     if after.strength is Strength.REJECTED:  # 'the answer is B, is wrong' may still mean B
@@ -144,13 +222,16 @@ def _cue(low: str, mention: Mention, limit: int, rejected_before: bool) -> Cue:
     if before.strength is Strength.TENTATIVE and after.strength < Strength.SUPPORTED:
         return before
     strength = max(before.strength, after.strength)
-    if strength < Strength.CHOSEN and opens:
-        strength = max(strength, _by_position(low, mention, first))
     if after.strength is Strength.SUPPORTED and before.concludes:
         strength = Strength.CHOSEN
     if strength is before.strength and not after.adds:
         return before
     return Cue(strength, before.adds or after.adds, before.concludes, before.explicit)
+
+
+def _is_framed(low: str, start: int) -> bool:
+    opened = low.rfind(STATED, max(0, start - 320), start + 1)
+    return opened >= 0 and low.find(STATED_END, opened, start + 1) < 0
 
 
 _LINE_HEAD = re.compile(
@@ -173,23 +254,6 @@ def _by_position(low: str, mention: Mention, first: bool) -> Strength:
     if _LINE_OVER.match(low, mention.end) and _starts_line(low, mention.start):
         return Strength.SUPPORTED
     return Strength.PASSING
-
-
-_CONJOINED = re.compile(r"[^.!?;\n]*(?:,| )(?:and|et) (?:option |also )?[(\"']?")
-
-
-def _goes_on(previous: _Claim, mention: Mention, gap: str, low: str) -> bool:
-    """In a list with reasons ('A because ..., and C because ...') the next item counts like the one before."""
-    if previous.cue.strength < Strength.SUPPORTED or mention.needs_cue:
-        return False
-    if _CONJOINED.fullmatch(gap):
-        return ends_clause(low, mention.end)
-    return (
-        gap.count("\n") == 1
-        and _starts_line(low, mention.start)
-        and _starts_line(low, previous.mention.start)
-        and low[mention.end : mention.end + 1] in tuple(".:)- ")
-    )
 
 
 # ---- weighing ----------------------------------------------------------------------
@@ -227,7 +291,7 @@ def _restated_at_once(before: _Claim, claim: _Claim, low: str) -> bool:
     if claim.letters <= before.letters or (claim.cue.concludes and not before.cue.concludes):
         return False
     gap = low[before.mention.end : claim.mention.start]
-    return len(gap) < 60 and is_filler(gap) and not _CORRECTION.search(gap)
+    return len(gap) <= _NEAR and is_filler(gap) and not _CORRECTION.search(gap)
 
 
 def _after_correction(firm: list[_Claim], claims: list[_Claim], low: str) -> list[_Claim]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple, TypeVar
 
 from lmms_eval_finance.metrics.answers.lexicon import words
 from lmms_eval_finance.metrics.answers.options import AFTER_A, OptionSet, amount_of, flattened, truth_value
+from lmms_eval_finance.metrics.answers.text import lowered
 
-__all__ = ["Mention", "find_mentions", "read_list"]
+__all__ = ["Mention", "find_mentions", "read_list", "read_text"]
 
 # A reply that names options more often than this answers nothing; its ends are read.
-_MOST, _FIRST = 200, 40
+_MOST, _FIRST = 150, 30
 
 
 class Mention(NamedTuple):
@@ -73,6 +77,26 @@ def _is_run(token: str) -> bool:
     return len(set(token)) == len(token) and (token.isupper() or list(token) == sorted(token))
 
 
+def read_text(text: str, options: OptionSet) -> str:
+    """The letter of the option whose text, with or without its letter, is the whole text; '' if none is.
+
+    >>> from lmms_eval_finance.metrics.answers.options import option_set
+    >>> read_text("(B) AA-", option_set(["A+", "AA-"]))
+    'B'
+    """
+    flat = flattened(lowered(text)).strip(_EDGES)
+    for letter, own in options.texts.items():
+        if len(own) > 1 and flat.endswith(own):
+            before = flat[: -len(own)]
+            if not before or ((label := _OWN_LABEL.fullmatch(before)) and label[1] == letter.lower()):
+                return letter
+    return ""
+
+
+_EDGES = " .,;:!。'\"()[]{}\x02\x03"
+_OWN_LABEL = re.compile(r"([a-z])[)\]]? ?[.:、-]? ?\(?")
+
+
 # ---- all mentions ------------------------------------------------------------------
 
 
@@ -88,9 +112,7 @@ def find_mentions(reply: str, low: str, options: OptionSet) -> list[Mention]:
     texts = _text_mentions(low, options)
     if texts:
         mentions = _letters_beside_texts(_without_overlap(texts + mentions), low)
-    if len(mentions) > _MOST:
-        mentions = mentions[:_FIRST] + mentions[_FIRST - _MOST :]
-    return _joined(mentions, reply, low) if len(mentions) > 1 else mentions
+    return _joined(_ends(mentions), reply, low) if len(mentions) > 1 else mentions
 
 
 # ---- by letter ---------------------------------------------------------------------
@@ -116,19 +138,16 @@ _THINGS_BEFORE_ZH = (
     "公司", "基金", "股票", "债券", "方案", "产品", "组合", "资产", "情景", "附录", "附件", "企业", "银行", "国家",
     "投资者", "机器", "策略", "部门", "项目", "证券", "图", "表", "类", "型", "级", "国", "点",
 )  # fmt: skip
-_OPENING, _CLOSING = "([{\"'<\x02", ")]}\"'>\x03"
+_OPENING, _CLOSING = frozenset("([{\"'<\x02"), frozenset(")]}\"'>\x03")
 _LABEL_GAP = re.compile(r"[)\]\"'.:,\x03]{0,4}(?: ?[-:=(\"'→]{1,3})? ?[\"'(]?")
 
 
 def _letter_mentions(reply: str, low: str, options: OptionSet) -> list[Mention]:
-    found: list[Mention] = []
-    name_end = -1  # where the last letter ended that was part of a name
-    spans = [match.span() for match in options.capitals.finditer(reply)]
-    smalls = [(match.start() + 1, match.end()) for match in options.smalls.finditer(reply)]
-    if smalls:
+    spans = _ends(match.span() for match in options.capitals.finditer(reply))
+    if smalls := _ends((match.start() + 1, match.end()) for match in options.smalls.finditer(reply)):
         spans = sorted(spans + smalls)
-    if len(spans) > _MOST:
-        spans = spans[:_FIRST] + spans[_FIRST - _MOST :]
+    found: list[Mention] = []
+    name_end = -_NAMES_APART  # where the last letter ended that was part of a name
     for start, end in spans:
         token = reply[start:end]
         letter = token.upper()
@@ -137,30 +156,47 @@ def _letter_mentions(reply: str, low: str, options: OptionSet) -> list[Mention]:
         if own_text and (gap := _LABEL_GAP.match(low, end)) and low.startswith(own_text, gap.end()):
             found.append(Mention(start, gap.end() + len(own_text), frozenset(letter)))
             continue
-        bracketed = before != "" and before in _OPENING and after != "" and after in _CLOSING
+        bracketed = before in _OPENING and after in _CLOSING
         if not bracketed:
-            if token == "A" or token == "I":
-                word = _NEXT_WORD.match(low, end)
-                if word and len(word[1]) > 1 and word[1] not in (AFTER_A if token == "A" else _AFTER_I):
-                    continue
-            listed = name_end >= max(0, start - 12) and "\n" not in low[name_end:start]
-            if (listed and _only_joins(low[name_end:start])) or _in_a_name(reply, low, start, end, options):
+            if (token == "A" or token == "I") and after == " " and _is_word_here(low, end, token):
+                continue
+            listed = start - name_end < _NAMES_APART and _only_joins(low[name_end:start])
+            if (listed and "\n" not in low[name_end:start]) or _in_a_name(reply, low, start, end, options):
                 name_end = end
                 continue
+        needs_cue = False
         if len(token) > 1:
             needs_cue = True
             if len(set(token)) < len(token):
                 continue
-        elif token.islower() and not bracketed:
-            needs_cue = not (after in tuple(").:") and (start == 0 or before in tuple("\n*-(")))
-        elif letter not in options.keys:
+        elif letter not in options.labels:
             needs_cue = True
             if not _POINTED_AT.search(low, max(0, start - 12), start):
                 continue
-        else:
-            needs_cue = False
-        found.append(Mention(start, end, frozenset(letter), needs_cue=needs_cue))
+        elif token != letter and not bracketed:
+            needs_cue = not (after in _AFTER_LABEL and (start == 0 or before in _BEFORE_LABEL))
+        found.append(Mention(start, end, frozenset(token.upper()), needs_cue=needs_cue))
     return found
+
+
+_NAMES_APART = 12
+_BEFORE_LABEL, _AFTER_LABEL = frozenset("\n*-("), frozenset(").:")
+
+
+def _is_word_here(low: str, end: int, token: str) -> bool:
+    """Whether a capital A or I before a blank is the article or the pronoun."""
+    word = _NEXT_WORD.match(low, end)
+    return word is not None and len(word[1]) > 1 and word[1] not in (AFTER_A if token == "A" else _AFTER_I)
+
+
+Item = TypeVar("Item")
+
+
+def _ends(items: Iterable[Item]) -> list[Item]:
+    """The first and the last of many items; those between are never held."""
+    iterator = iter(items)
+    first = list(islice(iterator, _FIRST))
+    return first + list(deque(iterator, maxlen=_MOST - _FIRST)) if len(first) == _FIRST else first
 
 
 # A capital outside the options is read (as an answer that is none) only where something points at it.
@@ -172,14 +208,20 @@ _POINTED_AT = re.compile(
 def _in_a_name(reply: str, low: str, start: int, end: int, options: OptionSet) -> bool:
     """P/E, R&D, A-share, U.S., A+, A$, fund A, C shares: the letter belongs to something longer."""
     before, after = reply[start - 1 : start], reply[end : end + 1]
-    if before and before in "/&-'.+" and _ties(reply[max(0, start - 3) : start - 1], before, options):
+    if before in _TYING and _ties(reply[max(0, start - 3) : start - 1], before, options):
         return True
-    if after and after in "/&-'.+$" and _ties(reply[end + 1 : end + 3][::-1], after, options):
+    if after in _TYING and _ties(reply[end + 1 : end + 3][::-1], after, options):
         return True
-    if _THINGS_AFTER.match(low, end):
+    if (after == " " or after > _CHINESE_FROM) and _THINGS_AFTER.match(low, end):
         return True
+    if before > _CHINESE_FROM:
+        return low.endswith(_THINGS_BEFORE_ZH, 0, start)
     context = low[max(0, start - 16) : start].rstrip(" (\"'").replace("'", " ")
-    return context[context.rfind(" ") + 1 :] in _THINGS_BEFORE or context.endswith(_THINGS_BEFORE_ZH)
+    return context[context.rfind(" ") + 1 :] in _THINGS_BEFORE
+
+
+_TYING = frozenset("/&-'.+$")
+_CHINESE_FROM = "\u2e80"
 
 
 def _ties(neighbour: str, sign: str, options: OptionSet) -> bool:
@@ -204,30 +246,37 @@ _NUMBER = re.compile(r"(?<![\w.,])(?:[-+] ?)?(?:[$€£¥] ?)?(?:\d{1,3}(?:,\d{3
 
 def _text_mentions(low: str, options: OptionSet) -> list[Mention]:
     if options.amounts:
-        amounts = ((match, options.amounts.get(amount_of(match[0]) or "")) for match in _NUMBER.finditer(low))
+        amounts = (
+            (match.span(), letter)
+            for match in _NUMBER.finditer(low)
+            if (letter := options.amounts.get(amount_of(match[0]) or ""))
+        )
         return [
-            Mention(match.start(), match.end(), frozenset(letter), by_text=True)
-            for match, letter in amounts
-            if letter
+            Mention(start, end, frozenset(letter), by_text=True) for (start, end), letter in _ends(amounts)
         ]
     flat = flattened(low)
     found: list[Mention] = []
     for letter, text in options.texts.items():
-        if not text or text not in flat or truth_value(text) is not None:
-            continue
-        at = flat.find(text)
-        while at >= 0 and len(found) < _MOST:
-            end = at + len(text)
-            if _stands_alone(flat, at, end):
-                found.append(Mention(at, end, frozenset(letter), by_text=True))
-            at = flat.find(text, end)
+        if text and text in flat and truth_value(text) is None:
+            for at in _ends(_places(text, flat)):
+                found.append(Mention(at, at + len(text), frozenset(letter), by_text=True))
     if options.series:
         pattern, tails = options.series
-        for match in pattern.finditer(flat):
+        for match in _ends(pattern.finditer(flat)):
             letters = frozenset(tails[tail] for tail in re.findall(r"\w+", match[1]) if tail in tails)
             either = bool(_OR_WORD.search(match[1]))
             found.append(Mention(match.start(), match.end(), letters, by_text=True, alternatives=either))
     return found
+
+
+def _places(text: str, flat: str) -> Iterator[int]:
+    """Where a text stands alone in another."""
+    at = flat.find(text)
+    while at >= 0:
+        end = at + len(text)
+        if _stands_alone(flat, at, end):
+            yield at
+        at = flat.find(text, end)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -245,7 +294,7 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 def _is_word(character: str) -> bool:
-    return character.isalnum() and character < "\u2e80"  # Chinese has no blanks between words
+    return character.isalnum() and character < _CHINESE_FROM  # Chinese has no blanks between words
 
 
 def _without_overlap(mentions: list[Mention]) -> list[Mention]:
@@ -338,7 +387,7 @@ def _only_joins(gap: str) -> bool:
 
 
 def _belong_together(last: Mention, mention: Mention, reply: str, low: str) -> bool:
-    if mention.start - last.end > 40 or last.by_text != mention.by_text:
+    if mention.start - last.end > 26 or last.by_text != mention.by_text:
         return False
     gap = low[last.end : mention.start]
     if _THROUGH.fullmatch(gap):

@@ -51,6 +51,8 @@ class OptionSet:
         truth: True and False -> letter, where one option means just the one and one the other.
         all_of_them, none_of_them: the letter of an 'all' or 'none of the above' option, or ''.
         amounts: plain amount -> letter, where every option is an amount ('$1,250.00').
+        labels: all letters.
+        longest: the length of the longest text.
         series: word that all texts share before a number ('statement'), and number -> letter.
     """
 
@@ -63,11 +65,8 @@ class OptionSet:
     none_of_them: str
     series: tuple[re.Pattern[str], Mapping[str, str]] | None
     amounts: Mapping[str, str]
-
-    @property
-    def labels(self) -> frozenset[str]:
-        """All letters of the item."""
-        return frozenset(self.keys)
+    labels: frozenset[str]
+    longest: int
 
 
 def flattened(low: str) -> str:
@@ -90,7 +89,11 @@ def option_set(options: Options | None) -> OptionSet:
     A text may carry its own letter (`A. 5%`). Without options the letters A to Z count.
     """
     if isinstance(options, Mapping):
-        return _digest(tuple((str(key), str(text)) for key, text in options.items()))
+        items = tuple(options.items())
+        try:
+            return _digest(items)
+        except TypeError:  # a value that cannot be looked up
+            return _digest(tuple((str(key), str(text)) for key, text in items))
     texts = [str(text) for text in options or ()]
     own = [(match[1] or match[2]).upper() for text in texts if (match := _LABEL.match(text))]
     keys = own if len(own) == len(texts) and len(set(own)) == len(own) else ascii_uppercase
@@ -102,6 +105,7 @@ def _digest(items: tuple[tuple[str, str], ...]) -> OptionSet:
     keys: dict[str, str] = {}
     texts: dict[str, str] = {}
     for index, (key, text) in enumerate(items or tuple((letter, "") for letter in ascii_uppercase)):
+        key, text = str(key), str(text)
         letter = key.strip(" .():").upper()
         if not (len(letter) == 1 and letter in ascii_uppercase) or letter in keys:
             letter = chr(0xE000 + index)  # no letter: only its text can be named
@@ -123,6 +127,8 @@ def _digest(items: tuple[tuple[str, str], ...]) -> OptionSet:
         next((letter for letter, text in texts.items() if _says(NONE_OF_THEM, text)), ""),
         _series(texts),
         _amounts(texts),
+        frozenset(keys),
+        max(map(len, texts.values()), default=0),
     )
 
 

@@ -62,7 +62,7 @@ _ANSWER_TAG = re.compile(
     r"<(/)?(?:final_?answer|answer|final|choice|option)>|<\|(?:begin|(end))_of_box\|>", re.I
 )
 _CLOSED_ANSWER = re.compile(r"<answer>[^<>]{1,300}</answer>", re.IGNORECASE)
-_CHECKBOX = re.compile(r"^([\s*-]{0,6})\[([ xX])\] (?=\S)", re.MULTILINE)
+_CHECKBOX = re.compile(r"^([\s*-]{0,6})\[( {1,3}|[xX])\] {1,3}(?=\S)", re.MULTILINE)
 _LATEX_WORD = re.compile(r"\\(?:text|math|operatorname)[a-z]{0,8}\s{0,3}\{([^{}]{0,300})\}")
 _LATEX_LAYOUT = re.compile(r"\\(?:q?quad|left|right|displaystyle)(?![a-z])|\\[,;:! ()\[\]\\]")
 _LATEX_ESCAPE = re.compile(r"\\(?=[%$&#_{}])")
@@ -90,7 +90,7 @@ def prepare(text: str) -> str:
     'So\n\x02C\x03\n.'
     """
     if len(text) > _LONGEST or not _PLAIN.fullmatch(text):
-        text = _without_reasoning(text)
+        text = _without_reasoning(text.replace("\r\n", "\n"))
         if len(text) > _LONGEST:
             text = f"{text[:_HEAD]}\n\n{text[-_TAIL:]}"
         if _COMBINING.search(text):
@@ -112,7 +112,7 @@ def _without_markup(text: str) -> str:
     if "~~" in text or "<" in text:
         text = _STRUCK.sub("", text)
     if "[" in text:
-        text = _CHECKBOX.sub(lambda box: box[1] + ("✗ " if box[2] == " " else "✓ "), text)
+        text = _CHECKBOX.sub(lambda box: box[1] + ("✗ " if box[2].isspace() else "✓ "), text)
     if "\\" in text:
         text = _LATEX_WORD.sub(r"\1", _LATEX_WORD.sub(r"\1", text))
         text = _LATEX_LAYOUT.sub(" ", text)
