@@ -55,8 +55,10 @@ _NOTHING = re.compile(
 )
 
 _ANY = "|".join(sorted((*_SMALL, *_TENS, *_MULTIPLIERS, *_HUNDREDS), key=len, reverse=True))
+_SHARE = "|".join(sorted(_SHARES, key=len, reverse=True))
 _NUMERAL = re.compile(
-    rf"(?<![\w-])(?:{'|'.join(sorted(_SHARES, key=len, reverse=True))}|(?:{_ANY})(?:(?:[ -]|,? and |[ -]et[ -])(?:{_ANY})(?!\w))*)(?![\w-])"
+    rf"(?<![\w-])(?:(?P<share>{_SHARE})(?:(?: of)?(?: an?)?[ -](?P<whole>{'|'.join(_MULTIPLIERS)}))?"
+    rf"|(?:{_ANY})(?:(?:[ -]|,? and |[ -]et[ -])(?:{_ANY})(?!\w))*)(?![\w-])"
 )
 
 
@@ -74,8 +76,9 @@ def find_spelled(lower: str) -> Iterator[tuple[Fraction, int, int]]:
     short = len(lower) < _LONGEST_SHORT_TEXT and len(lower.split()) <= _FEW_WORDS
     for match in islice(_NUMERAL.finditer(lower), _MOST):
         phrase = match[0]
-        if phrase in _SHARES:
-            yield Fraction(*_SHARES[phrase]), match.start(), match.end()
+        if match["share"]:
+            share = Fraction(*_SHARES[match["share"]])
+            yield share * _MULTIPLIERS.get(match["whole"] or "", 1), match.start(), match.end()
             continue
         if phrase in _ARTICLES and not (short and not lower[: match.start()].strip()):
             continue
