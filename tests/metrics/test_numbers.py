@@ -549,7 +549,7 @@ ACCEPTED: dict[str, list[Case]] = {
         ("1234", "&nbsp;1&nbsp;234&nbsp;"),
         ("42", "ＡＮＳＷＥＲ：４２"),
     ],
-    "further answers in English": [
+    "mixed, English": [
         ("3.5", "a loss of 3.5 million dollars", USDM | {"context": "net loss of the year"}),
         ("3.5", "a loss of 3.5 million dollars", USDM | {"context": "size of the loss"}),
         ("3.5", "-3.5", USDM | {"context": "net loss of the year"}),
@@ -823,7 +823,7 @@ ACCEPTED: dict[str, list[Case]] = {
         ("2/3", "two thirds"),
         ("0.6667", "2/3", {"tolerance": 0.0001}),
     ],
-    "further answers in Chinese": [
+    "mixed, Chinese": [
         ("12", "下降12%", ZH | PCT | {"context": "营业收入同比降幅"}),
         ("12", "营业收入同比下降12%", ZH | PCT | {"context": "营业收入下降了百分之多少？"}),
         ("-12", "营业收入同比下降12%", ZH | PCT | {"context": "营业收入同比增速是多少？"}),
@@ -912,7 +912,7 @@ ACCEPTED: dict[str, list[Case]] = {
         ("0", "无", ZH),
         ("0", "没有", ZH),
     ],
-    "further answers in French": [
+    "mixed, French": [
         ("-4.2", "baisse de 4,2 %", FR | PCT | {"context": "annual performance of the fund"}),
         ("-4.2", "Le fonds a perdu 4,2 %", FR | PCT | {"context": "performance du fonds en 2018"}),
         ("-10,63 %", "La performance du fonds en 2018 était de -10,63 %.", FR),
@@ -1024,7 +1024,7 @@ ACCEPTED: dict[str, list[Case]] = {
         ("1er janvier 2023", "01/01/2023", FR),
         ("1 janvier 2023", "January 1st, 2023", FR),
     ],
-    "more answers in English": [
+    "mixed, English, second part": [
         ("2000", "The total is 2000 for 3 funds."),
         ("2021", "It rose until 2021.", {"unit": "year"}),
         ("2021", "The year was 2021, revenue: 42", {"unit": "year"}),
@@ -1101,7 +1101,7 @@ ACCEPTED: dict[str, list[Case]] = {
         ("25%", "Stock A: 25%"),
         ("25%", "25% (Stock A)"),
     ],
-    "more answers in Chinese": [
+    "mixed, Chinese, second part": [
         ("12.3", "营业收入下降5%至12.3亿元", YI | {"context": "营业收入是多少?"}),
         ("-5", "营业收入下降5%至12.3亿元", ZH | PCT | {"context": "营业收入增速?"}),
         ("-3.2", "-３.２％", ZH | PCT),
@@ -1114,7 +1114,7 @@ ACCEPTED: dict[str, list[Case]] = {
         ("3.2", "亏损3.2亿元", YI | {"context": "亏损额"}),
         ("-3.2", "净亏损3.2亿元", YI | {"context": "归母净利润"}),
     ],
-    "more answers in French": [
+    "mixed, French, second part": [
         ("12,3", "Le chiffre d'affaires a baissé de 5 % à 12,3 M€", FR | {"unit": "M€"}),
         ("12,3", "passé de 15 M€ à 12,3 M€", FR | {"unit": "M€"}),
         ("-7640", "une perte de 7 640 EUR", FR | {"context": "Quel est le résultat net ?"}),
@@ -1124,7 +1124,7 @@ ACCEPTED: dict[str, list[Case]] = {
         ("3.5", "+ 3,5 %", FR | PCT),
         ("3.5", "plus 3.5 %", FR | PCT),
     ],
-    "yet more answers in English": [
+    "mixed, English, third part": [
         ("12.5%", "12.5 per cent (12.5%)", PCT),
         ("12.5%", "12.5% or 12.5 percent", PCT),
         ("12.5%", "12,5 %"),
@@ -1213,7 +1213,7 @@ ACCEPTED: dict[str, list[Case]] = {
         ("200%", "2x"),
         ("200%", "200"),
     ],
-    "yet more answers in French": [
+    "mixed, French, third part": [
         ("1234.56", "€ 1 234,56", EUR),
         ("1234567.89", "1.234.567,89 €", EUR),
         ("1234567.89", "1 234 567,89", FR),
@@ -1222,7 +1222,7 @@ ACCEPTED: dict[str, list[Case]] = {
         ("15", "15 jours", FR | {"unit": "jours"}),
         ("-12", "déficit de 12 M$", USDM | FR | {"context": "solde budgétaire"}),
     ],
-    "yet more answers in Chinese": [
+    "mixed, Chinese, third part": [
         ("2019", "2019年", ZH | {"unit": "年份"}),
     ],
 }  # fmt: skip
@@ -1399,7 +1399,7 @@ REJECTED: dict[str, list[Case]] = {
         ("6 sur 7", "5 sur 7", FR),
         ("catégorie 6", "catégorie 5", FR),
     ],
-    "further answers in English": [
+    "mixed, English": [
         ("-3.5", "3.5", USDM | {"context": "net income (loss) attributable to shareholders"}),
         ("5.1", "5.1 million EUR", USDM),
         ("5.1", "EUR 5.1 million", USDM),
@@ -1448,7 +1448,7 @@ REJECTED: dict[str, list[Case]] = {
         ("11", "1 1"),
         ("1.1", "11%"),
     ],
-    "further answers in French": [
+    "mixed, French": [
         ("4,2", "Le fonds a perdu 4,2 %", FR | PCT | {"context": "performance du fonds en 2018"}),
         ("-4.2", "4,2 %", FR | PCT | {"context": "performance du fonds en 2018"}),
         ("1234.56", "1 234,5", FR),
@@ -1469,7 +1469,7 @@ REJECTED: dict[str, list[Case]] = {
         ("31/12/2022", "décembre 2022", FR),
         ("31/12/2022", "1er janvier 2023", FR),
     ],
-    "further answers in Chinese": [
+    "mixed, Chinese": [
         ("15.6", "15.6亿美元", YI),
         ("15.6", "15.6 billion yuan", YI),
         ("15.6", "1,560,000,000", YI),
@@ -1483,7 +1483,7 @@ REJECTED: dict[str, list[Case]] = {
         ("3", "增长了2倍", ZH),
         ("1000", "1手", ZH | {"unit": "股"}),
     ],
-    "more answers in English": [
+    "mixed, English, second part": [
         ("0", "None"),
         ("2021", "from 2019 to 2021", {"unit": "year"}),
         ("10.63%", "It lost 10.63%", {"context": "How did the fund perform in 2018?"}),
@@ -1497,7 +1497,7 @@ REJECTED: dict[str, list[Case]] = {
         ("42", "120 - 78 ="),
         ("25%", "A (25%)"),
     ],
-    "yet more answers in English": [
+    "mixed, English, third part": [
         ("12.5%", "0.125%", PCT),
         ("12.5%", "1.25%", PCT),
         ("12.5%", "-12.5%", PCT),
