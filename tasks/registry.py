@@ -59,7 +59,7 @@ def find(name: str) -> Task | None:
     path = FOLDER / benchmark / f"{name}.yaml"
     if benchmark not in BENCHMARKS or not name.replace("_", "").isalnum() or not path.is_file():
         return None
-    config = _read(path)
+    config = settings_of(path)
     if not isinstance(config.get("task"), str):
         return None
     return Task(
@@ -73,7 +73,8 @@ def names(benchmark: str) -> list[str]:
     return [name for name in found if find(name) is not None]
 
 
-def _read(path: Path) -> dict[str, Any]:
+def settings_of(path: Path) -> dict[str, Any]:
+    """What a task or group file says, files it includes among it; functions as dotted names."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -82,7 +83,7 @@ def _read(path: Path) -> dict[str, Any]:
     Loader.add_constructor("!function", lambda loader, node: node.value)
     config: dict[str, Any] = yaml.load(path.read_bytes(), Loader)
     included = config.pop("include", None)
-    return {**_read(path.parent / included), **config} if included else config
+    return {**settings_of(path.parent / included), **config} if included else config
 
 
 def _load(dotted: str) -> Any:
