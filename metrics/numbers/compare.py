@@ -44,7 +44,7 @@ def parse_number(text: str, unit: str | None = None, language: str | None = None
     True
     """
     asked = asked_for(unit, None, language)
-    number = Answer(clean(text), language).stated(asked.unit, asked.year)
+    number = _answer(_cleaned(text), language).stated(asked.unit, asked.year)
     if number is None or number.in_range:
         return None
     if not unit or number.unit.contradicts(asked.unit):
@@ -86,7 +86,7 @@ def numbers_match(
     True
     """
     allowed = _tolerance(tolerance, tolerance_type)
-    gold, cleaned = clean(str(gold)), clean(str(prediction))
+    gold, cleaned = _cleaned(str(gold)), _cleaned(str(prediction))
     days = _only_dates(gold)
     if days:
         return _names_days(cleaned, days, language_code(language))
@@ -94,7 +94,7 @@ def numbers_match(
     if not values:
         return False
     asked = asked_for(unit, context, language)
-    answer = Answer(cleaned, language)
+    answer = _answer(cleaned, language)
     if len(values) > 1:
         return _in_order(values, answer.numbers(), asked, allowed, tolerance_type)
     asked = asked.with_gold(values[0][0])
@@ -103,6 +103,15 @@ def numbers_match(
         return _same_alternatives(values[0], values_of(cleaned, language))
     ends = answer.range_around(stated) if stated.in_range else [stated]
     return all(any(_equal(g, end, asked, allowed, tolerance_type) for g in values[0]) for end in ends)
+
+
+# A scorer asks whether a reply matches and, next, what it states: the reply is read once.
+_cleaned = lru_cache(maxsize=16)(clean)
+
+
+@lru_cache(maxsize=16)
+def _answer(cleaned: str, language: str | None) -> Answer:
+    return Answer(cleaned, language)
 
 
 def _same_alternatives(gold: Sequence[Number], given: Sequence[Sequence[Number]]) -> bool:
