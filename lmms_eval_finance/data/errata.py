@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lmms_eval_finance import settings
-from lmms_eval_finance.data.sources import read_jsonl
+from lmms_eval_finance.data.jsonl import read_jsonl
 
 FOLDER = Path(__file__).parent / "errata"
 KEYS = ("benchmark", "task", "id", "released", "corrected", "evidence", "date")

@@ -23,6 +23,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_eval_finance import settings
+
+# Named here too: whoever asks for rows gets these errors.
+from lmms_eval_finance.data.jsonl import DataError as DataError
+from lmms_eval_finance.data.jsonl import read_jsonl as read_jsonl
 from lmms_eval_finance.data.schemas import Benchmark, Column, Fault, Row, Schema, benchmark
 
 if TYPE_CHECKING:
@@ -30,10 +34,6 @@ if TYPE_CHECKING:
 
 SAMPLE = Path(__file__).parent / "sample"
 _BATCH = 1000
-
-
-class DataError(settings.SettingError):
-    """Data that cannot be reached or have faults of schema, with what to do about it."""
 
 
 @dataclass(frozen=True)
@@ -137,28 +137,6 @@ def split_files(folder: Path, split: str) -> list[Path]:
         if found:
             return found
     return []
-
-
-def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a JSONL file; blank lines are passed over.
-
-    Raises:
-        DataError: a line is not a JSON object; the message names the line.
-    """
-    with path.open(encoding="utf-8-sig") as lines:
-        try:
-            for number, line in enumerate(lines, start=1):
-                if not line.strip():
-                    continue
-                try:
-                    row = json.loads(line)
-                except json.JSONDecodeError as error:
-                    raise DataError(f"{path}, line {number}: not JSON ({error})") from error
-                if not isinstance(row, dict):
-                    raise DataError(f"{path}, line {number}: not a JSON object")
-                yield row
-        except UnicodeDecodeError as error:
-            raise DataError(f"{path}: not UTF-8 text ({error})") from error
 
 
 def _in_folder(about: Benchmark, split: str, kind: str, folder: Path) -> Source:

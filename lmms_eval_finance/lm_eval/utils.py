@@ -6,7 +6,6 @@ of metrics are those of the lmms-eval tasks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,6 @@ from lmms_eval_finance.tasks.mfe import utils as mfe
 delivery.note(messages=True, prefill=True)
 
 _HOOKS = {"famma": famma, "mfe": mfe, "cfmme": cfmme}
-
-
-def mfe_text(doc: Mapping[str, Any]) -> str:
-    """The request of a text item without the cue: `gen_prefix` brings it."""
-    return str(mfe.doc_to_text__text(doc)).removesuffix(mfe.CUE).rstrip()
 
 
 def __getattr__(name: str) -> Any:

@@ -54,6 +54,10 @@ class Variant:
         turns = _turns(doc)
         return self._as_text(doc, turns, [_gold_turn(turn) for turn in turns[:-1]])
 
+    def doc_to_text_before_cue(self, doc: Doc) -> str:
+        """The same without the cue, for a host that begins the assistant's turn with it."""
+        return self.doc_to_text(doc).removesuffix(CUE).rstrip()
+
     def doc_to_messages(self, doc: Doc) -> list[dict[str, Any]]:
         """The request as chat messages; earlier turns are turns of their own."""
         turns = _turns(doc)

@@ -127,7 +127,10 @@ _SHAPES: Mapping[str, tuple[str, Callable[[Any], bool]]] = MappingProxyType(
         "number": ("a number", lambda value: _is_number(value, float)),
         "texts": ("a list of texts", _is_texts),
         "options": ("a list of texts, or one text", lambda value: isinstance(value, str) or _is_texts(value)),
-        "choices": ("a list of texts or of image numbers", lambda value: _is_texts(value) or _is_places(value)),
+        "choices": (
+            "a list of texts or of image numbers",
+            lambda value: _is_texts(value) or _is_places(value),
+        ),
         "boxes": ("a list of {bbox: [x1, y1, x2, y2], label}", _is_boxes),
         "object": ("a JSON object", lambda value: isinstance(value, Mapping)),
         "image": ("an image", lambda value: isinstance(value, (str, Mapping))),
@@ -209,6 +212,6 @@ def benchmark(name: str) -> Benchmark:
     """
     if name not in BENCHMARKS:
         raise KeyError(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
-    module = importlib.import_module(f"lmms_eval_finance.data.schemas.{name}")
+    module = importlib.import_module(f"{__name__}.{name}")
     found: Benchmark = module.BENCHMARK
     return found
