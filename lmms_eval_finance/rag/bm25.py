@@ -31,5 +31,10 @@ class Bm25:
 
     def scores(self, query: str) -> np.ndarray[Any, Any]:
         """One score for each text; 0 where no term occurs."""
-        scores: np.ndarray[Any, Any] = self._index.get_scores(terms(query))
+        import numpy as np
+
+        known = self._index.get_tokens_ids(terms(query))
+        if not known:
+            return np.zeros(self._index.scores["num_docs"])
+        scores: np.ndarray[Any, Any] = self._index.get_scores(known)
         return scores

@@ -10,8 +10,8 @@ from pathlib import Path
 
 SUFFIXES = (".pdf", ".txt", ".md", ".markdown")
 
-# A word broken at the end of a line; PDFium puts U+FFFE or U+0002 for the hyphen.
-_BROKEN_WORD = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010\ufffe\x02]\s*\n\s*(?=[^\W\d_])")
+# A word broken at the end of a line; PDFium writes U+0002 for hyphen and line break together.
+_BROKEN_WORD = re.compile(r"(?<=[^\W\d_])(?:[-\u00ad\u2010]\s*\n|\x02)\s*(?=[^\W\d_])")
 
 
 class UnreadableBook(Exception):

@@ -191,7 +191,7 @@ def build(folder: Path, options: Options, on_book: Callable[[str], object] = lam
 
 def _check(options: Options) -> None:
     if options.method == "dense":
-        if not Path(options.model).is_dir():
+        if not options.model or not Path(options.model).is_dir():
             raise SettingError(
                 f"--model {options.model or '(none)'}: no such folder; dense search needs a "
                 "sentence-transformers model on disk (nothing is downloaded)"

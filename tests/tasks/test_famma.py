@@ -24,7 +24,8 @@ from lmms_eval_finance.judging import panel as panels
 from lmms_eval_finance.judging.items import JudgeItem
 from lmms_eval_finance.metrics.masking import unmasked
 from lmms_eval_finance.metrics.records import Record
-from lmms_eval_finance.tasks import delivery
+from lmms_eval_finance.rag import index as indices
+from lmms_eval_finance.tasks import delivery, yaml_names
 from lmms_eval_finance.tasks.famma import steps, utils
 from lmms_eval_finance.tasks.famma.rows import questions_of
 
@@ -460,6 +461,62 @@ class TestChoicesWithJudges:
         assert second.score == third.score == 1.0
         assert second.details["rule"]["choice"] == "A"
         assert second.details["votes"][0]["choice"] == "B"
+
+
+# -- retrieval ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("sample")
+class TestRetrieval:
+    @pytest.fixture
+    def books(self, tmp_path, monkeypatch):
+        folder = tmp_path / "books"
+        folder.mkdir()
+        (folder / "bonds.txt").write_text(
+            "The duration of a zero-coupon bond equals its maturity. See <image_1> and {context}."
+        )
+        (folder / "汇率.md").write_text("远期升水率等于远期汇率减即期汇率,再除以即期汇率。")
+        monkeypatch.setenv("LMMS_EVAL_FINANCE_RAG", str(folder))
+        return folder
+
+    def test_passages_stand_ahead_with_their_source_and_in_the_record(self, books):
+        assert main(["rag", "index", str(books)]) == 0
+        doc = docs_of("release_basic_txt")[1]
+        text = utils.doc_to_text__rag_txt(doc)
+        assert (
+            "[1] bonds.txt\nThe duration of a zero-coupon bond equals its maturity. See <image_1> and {context}."
+            in text
+        )
+        assert text.index("[1] bonds.txt") < text.index("Question q1")
+        assert utils.doc_to_messages__rag_txt(doc)[0]["content"][0]["text"] == text
+        found = records(doc, reply_with(doc, "x"), "rag_txt")
+        assert [record.details["passages"] for record in found] == [["bonds.txt"]] * 3
+        assert "|prompt:famma_rag@" in found[0].signature
+        assert f"|index:{indices.configured().hash}" in found[0].signature
+
+    def test_a_context_without_a_passage_is_asked_without(self, books):
+        assert main(["rag", "index", str(books)]) == 0
+        doc = docs_of("release_basic_txt")[3]
+        assert "reference books" not in utils.doc_to_text__rag_txt(doc)
+        assert records(doc, "{}", "rag_txt")[0].details["passages"] == []
+
+    def test_images_keep_their_places(self, books):
+        assert main(["rag", "index", str(books)]) == 0
+        doc = docs_of("release_basic")[2]
+        (message,) = utils.doc_to_messages__rag(doc)
+        assert sum(part["type"] == "image" for part in message["content"]) == 2
+
+    @pytest.mark.parametrize("state", ["unset", "none", "not indexed", "out of date"])
+    def test_an_index_that_cannot_be_used_is_one_error_before_generation(self, books, monkeypatch, state):
+        if state == "unset":
+            monkeypatch.delenv("LMMS_EVAL_FINANCE_RAG")
+        elif state == "none":
+            monkeypatch.setenv("LMMS_EVAL_FINANCE_RAG", str(books / "nowhere"))
+        elif state == "out of date":
+            assert main(["rag", "index", str(books)]) == 0
+            (books / "new.txt").write_text("A new book.")
+        with pytest.raises(SystemExit, match="rag index"):
+            _ = yaml_names.rag_index
 
 
 # -- the conversation --------------------------------------------------------------------------------
