@@ -12,7 +12,7 @@ __all__ = ["ends_clause", "line_verdict", "read_after", "stands_last"]
 _WRONG = (
     r"incorrect|wrong|false|inaccurate|untrue|invalid|excluded|eliminated|rejected|ruled out|unsupported|irrelevant"
     r"|impossible|distractors?|tempting|inconsistent|implausible|unlikely|out\b(?! of)|never|off\b|contradicted"
-    r"|misleading|flawed|faux\b|fausses?\b|incorrecte?s?|inexacte?s?|erronee?s?|a (?:ecarter|exclure|eliminer|rejeter)"
+    r"|misleading|flawed|worse|weaker|inferior|faux\b|fausses?\b|incorrecte?s?|inexacte?s?|erronee?s?|a (?:ecarter|exclure|eliminer|rejeter)"
     r"|ecartee?s?|exclue?s?|eliminee?s?"
 )
 _RIGHT = (
@@ -52,10 +52,10 @@ _SUFFIX = re.compile(
     r"(?:(?:options?|choices?|answers?|statements?|ones?|both|seule?s?|alone|only|toutes les deux) )?(n'|'s|'re|[a-z']+)?"
 )
 _VERDICT = re.compile(
-    rf"[)\]\"'.*]{{0,3}} ?[-:=(→,|]{{0,3}} ?(?:(?:this|it|the statement|c') ?(?:is|est) |statement is )?"
+    rf"[)\]\"'.*]{{0,3}} ?[-:=(→,|]{{0,3}} ?[\"']?(?:(?:this|it|the statement|c') ?(?:is|est) |statement is )?"
     rf"(?:(?P<wrong>(?:not |pas )?(?:{_WRONG})|(?:not|pas) (?:correct|true|right|vraie?|juste)|no\b(?! \w)|non\b|✗|×|错|不正确|不对|否|0(?=\s*(?:[,;}}\]\n|]|\Z)))"
     r"|(?P<right>correcte?\b|right\b|true\b|yes\b|oui\b|vraie?\b|juste\b|exacte?\b|✓|√|正确|对(?![应于比])|1(?=\s*(?:[,;}\]\n|]|\Z))))"
-    r"(?! ?(?::|误?的|answers?|options?|choices?|statements?|reponses?))"
+    r"(?![\"']? ?(?::|误?的|answers?|options?|choices?|statements?|reponses?))"
 )
 _VERDICT_HEADS = frozenset("-:=(→,✓✗×√.)|")
 _CHINESE = re.compile(

@@ -103,7 +103,10 @@ _MAYBE_IN_CLAUSE = words(
     " initialement depart someone some students pourrait aurait peut distractor trap piege wrongly"
     " mistakenly"
 )
+# After these a negation speaks of something else: 'the one that does not belong is C'.
+_RELATIVE = frozenset(["that", "which", "who", "qui", "what"])
 _TOKEN = re.compile(r"[ldcjnsmtqu]'|[a-z]+(?:'(?:t|s|d|m|ll|re|ve))?|\n+|[^\sa-z]")
+_VERDICT_SIGNS = frozenset(":=-(")
 _STOPS = frozenset(".!?;。\x03")
 _WINDOW = 84
 
@@ -159,7 +162,8 @@ def _role(tokens: list[str], index: int) -> str:
     token = tokens[index]
     before = tokens[index - 1] if index else ""
     if pair := _PAIR.get((before, token)):
-        return pair
+        verdict = pair == "correct" and index > 1 and tokens[index - 2] in _VERDICT_SIGNS
+        return "stop" if verdict else pair  # 'B: no, C: yes' corrects nothing
     if token[0] == "\n":
         return (
             "line"
@@ -185,6 +189,7 @@ _REJECTED = Cue(Strength.REJECTED)
 _TENTATIVE = Cue(Strength.TENTATIVE)
 _SUPPORTED = Cue(Strength.SUPPORTED)
 _CHOSEN = Cue(Strength.CHOSEN)
+_SAID_TO_BE = Cue(Strength.SUPPORTED, soft=True)
 _CHOSEN_SOFTLY = Cue(Strength.CHOSEN, soft=True)
 _ANSWER = Cue(Strength.CHOSEN, explicit=True)
 _FINAL_ANSWER = Cue(Strength.CHOSEN, explicit=True, concludes=True)
@@ -216,14 +221,17 @@ def _decision(role: str, seen: set[str]) -> Cue:
         return _CHOSEN_SOFTLY
     if role == "wrong" and linked:
         return _TENTATIVE
-    return _SUPPORTED if "only" in seen else _NONE
+    if "only" in seen:
+        return _SUPPORTED
+    return _SAID_TO_BE if "be" in seen and role == "" else _NONE
 
 
 def _qualified(tokens: list[str], index: int, cue: Cue) -> Cue:
     """Look on to the sentence's beginning: 'I don't think the answer is C', 'at first I chose C'."""
     strength, concludes, adds = cue.strength, cue.concludes, cue.adds
     same_clause = True
-    for token in reversed(tokens[: index + 1]):
+    for place in range(index, -1, -1):
+        token = tokens[place]
         role = _ROLE.get(token)
         if token in _STOPS or token == ":" or token[0] == "\n":
             break
@@ -233,7 +241,9 @@ def _qualified(tokens: list[str], index: int, cue: Cue) -> Cue:
             concludes = True
         elif role == "also":
             adds = True
-        elif same_clause and token in _NO_IN_CLAUSE:
+        elif (
+            same_clause and token in _NO_IN_CLAUSE and _RELATIVE.isdisjoint(tokens[max(0, place - 3) : place])
+        ):
             return cue._replace(strength=Strength.REJECTED)
         elif (same_clause and _hedges(token, role, tokens)) or (token in ("if", "si") and not concludes):
             strength = Strength.TENTATIVE
@@ -251,7 +261,7 @@ def _hedges(token: str, role: str | None, tokens: list[str]) -> bool:
 
 _ZH_STOP = re.compile(r"[。;!?\n\x03]")
 _ZH_NO = re.compile(
-    r"(?:不(?:应该?|能|要|会|可能|可以|该|太可能)?(?:选择?|是|包括|为)|并?非|而不是|排除(?:了|选项|掉)?|剔除|否定|去掉|错选|误选"
+    r"(?:不(?:应该?|能|要|会|可能|可以|该|太可能)?(?:选择?|是|包括|为|属于)|并?非|而不是|排除(?:了|选项|掉)?|剔除|否定|去掉|错选|误选"
     r"|除了?|没有?)(?:选项|的是|了|的)?\Z"
 )
 _ZH_MAYBE = re.compile(
@@ -260,7 +270,7 @@ _ZH_MAYBE = re.compile(
 )
 _ZH_CHOSEN = re.compile(
     r"(?:(?P<explicit>答案|选择?|应选|正确的?(?:选项|选择|说法|表述|的|项)?|符合(?:题意|条件|要求)?的|最合适的?|最佳的?)"
-    r"|(?P<soft>故|因此|所以|综上|因而|最终|最后|结论|即|得出?|认为|觉得|只有|更正|改为)"
+    r"|(?P<soft>故|因此|所以|综上|因而|最终|最后|结论|即|得出?|(?<!不)属于|认为|觉得|只有|更正|改为)"
     r"|应为|应是|应该是|也?就是|而是|(?:是|(?<!因)为))"
     r"(?:选项|答案|应该?|就|便|也|只能|可能|应当|选择?|的|项|有|还|更|最终|我)*(?:是|为|在于)?(?:选项|以下)?\Z"
 )

@@ -98,6 +98,11 @@ def _read(reply: str, items: OptionSet, multiple: bool) -> Letters | None:
         if (listed := read_list(reply[label.end() :] if label else reply, items)) and not listed.alternatives:
             return listed.letters
     low = lowered(reply)
+    if (next_question := _NEXT_QUESTION.search(low)) and next_question.start():
+        # a model that runs on, asking and answering what nobody asked
+        first = _read(reply[: next_question.start()].strip(), items, multiple)
+        if first is not None:
+            return first
     claims = _Reading(low, find_mentions(reply, low, items), multiple).claims()
     firm = [claim for claim in claims if claim.cue.strength >= Strength.SUPPORTED]
     if firm:
@@ -110,6 +115,7 @@ def _read(reply: str, items: OptionSet, multiple: bool) -> Letters | None:
     return _only_one_named(claims, rejected, multiple) or read_ordinal(low, items)
 
 
+_NEXT_QUESTION = re.compile(r"\n(?:#{1,4} ?)?(?:question|problem|exercice|题目|问题)(?: ?\d{1,3})? ?[:.]")
 _LABEL = re.compile(
     r"(?:the |my |la |les |le )?(?:final |correct |bonnes? )?(?:answers?|choices?|options?|reponses?|réponses?|答案)(?: finale?)? ?[:=] ?",
     re.IGNORECASE,
@@ -259,9 +265,9 @@ def _by_position(low: str, mention: Mention, first: bool) -> Strength:
 # ---- weighing ----------------------------------------------------------------------
 
 _CORRECTION = re.compile(
-    r"(?<![a-z])(?:wait|no,|no wait|actually|scratch that|on second thought|on reflection|correction|i made an? (?:mistake|error)"
+    r"(?<![a-z])(?:wait|(?<![:=-] )no,|no wait|actually|scratch that|on second thought|on reflection|correction|i made an? (?:mistake|error)"
     r"|i was wrong|let me (?:re|correct|double|try again)|sorry|oops|my mistake|i misread|hold on|i mean|i meant"
-    r"|re-?(?:check|evaluat|examin|consider|calculat)\w*|en fait|attend(?:s|ez)|non,|je me (?:corrige|suis trompee?)"
+    r"|re-?(?:check|evaluat|examin|consider|calculat)\w*|en fait|attend(?:s|ez)|(?<![:=-] )non,|je me (?:corrige|suis trompee?)"
     r"|rectification|pardon|apres reflexion|finalement|a la reflexion|erreur de ma part)"
     r"|不对|等等|等一下|更正|修正|纠正|搞错|弄错|算错|看错|重新|再想|抱歉|其实"
 )

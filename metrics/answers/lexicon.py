@@ -28,6 +28,6 @@ ALL_OF_THEM = re.compile(
 NONE_OF_THEM = re.compile(
     rf"(?<![a-z])(?:none(?: of)?(?: (?:the|these|them|above|listed|{_COUNT}|{_THINGS}))*|no {_THINGS}"
     rf"|not (?:a single )?one(?: of (?:the|these) {_THINGS})?|neither(?: of them)?"
-    rf"|aucune?(?: (?:de|d'|des|ces|les|ci-dessus|precedentes|{_THINGS}))*)(?![a-z])"
-    r"|(?:以上|上述|所有)?(?:选项|说法|表述|项)?(?:都|均|皆)(?:不(?:选|是|正确|对|成立|符合)|错)|没有(?:一[个项])?(?:正确|选项)"
+    rf"|aucune?(?: (?:de|d'|des|ces|les|ci-dessus|precedentes|{_COUNT}|{_THINGS}))*)(?![a-z])"
+    r"|(?:以上|上述|所有)?(?:选项|说法|表述|项)?(?:都|均|皆)(?:不(?:选|是|正确|对|成立|符合)|错)|没有(?:一[个项])?(?:正确|选项)|一[个项]都(?:不|没)"
 )

@@ -126,7 +126,7 @@ _THINGS_BEFORE = words(
     " market markets portfolio portfolios project projects investment investments plan plans tranche"
     " exhibit figure table appendix grade rating rated share shares part panel column row country bank"
     " asset assets manager client investor product strategy machine scenario case model group division"
-    " region security note point party city area variant section year step vitamin schedule form team"
+    " region security note point party city area variant section year step vitamin hepatitis schedule form team"
     " player level layer societe entreprise fonds classe categorie obligation action actions portefeuille"
     " projet annexe tableau graphique banque pays actif produit strategie partie titre investissement"
 )
@@ -241,7 +241,9 @@ def _ties(neighbour: str, sign: str, options: OptionSet) -> bool:
 
 # ---- by text -----------------------------------------------------------------------
 
-_NUMBER = re.compile(r"(?<![\w.,])(?:[-+] ?)?(?:[$€£¥] ?)?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w|[.,]\d)")
+_NUMBER = re.compile(
+    r"(?<![\w.,])(?:[-+] ?)?(?:[$€£¥] ?)?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+|,\d{1,2})?(?!\w|[.,]\d)"
+)
 
 
 def _text_mentions(low: str, options: OptionSet) -> list[Mention]:
@@ -340,10 +342,17 @@ def _is_label(mention: Mention) -> bool:
 
 # ---- lists -------------------------------------------------------------------------
 
-_GAP_TOKEN = re.compile(r"[a-z]+'?|[\n ]\(?\d{1,2}[.)]|选项|还是选?|或者?选?|还有|.", re.DOTALL)
-_JOINERS = frozenset(" \n,;/&+|、()[]\"'*.:-\x02\x03和与及以并且或项跟同") | words(
-    "选项 还是 或者 还有 and et as well along with together also plus ainsi que or ou nor ni either soit vs the"
-    " option options choice choices statement statements l' la reponse reponses"
+_GAP_TOKEN = re.compile(
+    r"as well as|along with|together with|ainsi que|[a-z]+'?|[\n ]\(?\d{1,2}[.)]|选项|还是选?|或者?选?|还有|.",
+    re.DOTALL,
+)
+_JOINERS = (
+    frozenset(" \n,;/&+|、()[]\"'*.:-\x02\x03和与及以并且或项跟同")
+    | words(
+        "选项 还是 或者 还有 and et also plus or ou nor ni either soit vs the option options choice choices statement"
+        " statements l' la reponse reponses"
+    )
+    | {"as well as", "along with", "together with", "ainsi que"}
 )
 _AND = re.compile(r"(?<![a-z])(?:and|et|or|ou|as well as|ainsi que)(?![a-z])|[&+、和与及或]")
 _OR_WORD = re.compile(r"(?<![a-z])(?:or|ou|soit|either)(?![a-z])|或|还是")

@@ -154,7 +154,8 @@ def _letter_patterns(letters: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     capitals = re.compile(rf"[A-Z](?<![A-Za-z0-9\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u024F_].){run}{edge}")
     words = "".join(set(letters.lower()) & set("aiy"))
     others = "".join(sorted(set(letters.lower()) - set("aiy"))) or words
-    stop = r"(?=\s*(?:[)\]}.:,;!?\"'\n\x03]|\Z))"
+    listed = rf" (?:and|et|or|ou|&) [{letters.lower()}](?![a-z])"
+    stop = rf"(?=\s*(?:[)\]}}.:,;!?\"'\n\x03]|\Z)|{listed})"
     word = rf"|[{words}]{stop}" if words else ""
     return capitals, re.compile(
         rf"[^A-Za-z0-9\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u024F_'](?:[{others}]{word}){edge}"
@@ -194,7 +195,7 @@ def amount_of(text: str) -> str | None:
     match = _AMOUNT.fullmatch(text)
     if not match:
         return None
-    fraction = (match[3] or "").rstrip("0")
+    fraction = (match[3] or match[4] or "").rstrip("0")
     return (
         (match[1] or "")
         + (match[2].replace(",", "").lstrip("0") or "0")
@@ -203,5 +204,5 @@ def amount_of(text: str) -> str | None:
 
 
 _AMOUNT = re.compile(
-    r" ?[+]?(-)? ?(?:us)?[$€£¥]? ?(\d{1,3}(?:,\d{3}){1,8}|\d{0,30})(?:\.(\d{1,30}))? ?(?:%|[$€£¥]|元)?\.? ?"
+    r" ?[+]?(-)? ?(?:us)?[$€£¥]? ?(\d{1,3}(?:,\d{3}){1,8}|\d{0,30})(?:\.(\d{1,30})|,(\d{1,2}))? ?(?:%|[$€£¥]|元)?\.? ?"
 )

@@ -57,6 +57,18 @@ def _usual(characters: str) -> str:
 
 
 _PLAIN = re.compile(r"[ !\"%-),-;=?-Z^a-z|}\n'+]*")  # no markup of any kind
+# Traditional characters of the words that announce, affirm or deny an answer, and their simplified forms.
+_TRADITIONAL = dict(
+    zip(
+        "選為應確錯誤項對說無時終該結論擇屬於價題還沒會並認覺當議斷與兩個這",
+        "选为应确错误项对说无时终该结论择属于价题还没会并认觉当议断与两个这",
+        strict=True,
+    )
+)
+_ANY_TRADITIONAL = re.compile("[" + "".join(_TRADITIONAL) + "]")
+_ADDRESS = re.compile(r"https?://\S{1,500}|(?<![A-Za-z])[A-Za-z]:\\\w\S{0,300}")
+# 'A: C' answers a question; it lists nothing.
+_ANSWER_SIGN = re.compile(r"(?:\A|\n|(?<=[?.] ))A: ?(?=\(?[A-Za-z]\)?\.?\s*(?:\n|\Z))")
 _STRUCK = re.compile(r"~~[^~\n]{1,300}~~|<(s|del|strike)>[^<>]{0,300}</\1>", re.IGNORECASE)
 _ANSWER_TAG = re.compile(
     r"<(/)?(?:final_?answer|answer|final|choice|option)>|<\|(?:begin|(end))_of_box\|>", re.I
@@ -89,15 +101,19 @@ def prepare(text: str) -> str:
     >>> prepare(r"So $\boxed{\text{C}}$.")
     'So\n\x02C\x03\n.'
     """
-    if len(text) > _LONGEST or not _PLAIN.fullmatch(text):
+    if len(text) > _LONGEST or "A:" in text or ":/" in text or not _PLAIN.fullmatch(text):
         text = _without_reasoning(text.replace("\r\n", "\n"))
         if len(text) > _LONGEST:
             text = f"{text[:_HEAD]}\n\n{text[-_TAIL:]}"
-        if _COMBINING.search(text):
-            text = _COMBINED.sub(lambda found: unicodedata.normalize("NFC", found[0]), text)
-        text = _without_markup(_UNUSUAL.sub(lambda found: _usual(found[0]), text))
+        text = _UNUSUAL.sub(lambda found: _usual(found[0]), text)
+        if not text.isascii():
+            if _COMBINING.search(text):
+                text = _COMBINED.sub(lambda found: unicodedata.normalize("NFC", found[0]), text)
+            text = _ANY_TRADITIONAL.sub(lambda found: _TRADITIONAL[found[0]], text)
+        text = _without_markup(text)
     text = _BLANKS.sub(" ", text)
-    return text.replace(" \n", "\n").replace("\n ", "\n").strip(" \n")
+    text = text.replace(" \n", "\n").replace("\n ", "\n").strip(" \n")
+    return _ANSWER_SIGN.sub("\nAnswer: ", text).strip() if "A:" in text else text
 
 
 def _without_reasoning(text: str) -> str:
@@ -111,6 +127,8 @@ def _without_reasoning(text: str) -> str:
 def _without_markup(text: str) -> str:
     if "~~" in text or "<" in text:
         text = _STRUCK.sub("", text)
+    if ":/" in text or ":\\" in text:
+        text = _ADDRESS.sub("", text)
     if "[" in text:
         text = _CHECKBOX.sub(lambda box: box[1] + ("✗ " if box[2].isspace() else "✓ "), text)
     if "\\" in text:

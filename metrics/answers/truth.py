@@ -9,15 +9,15 @@ from typing import NamedTuple
 __all__ = ["read_truth"]
 
 _VERDICT = re.compile(
-    r"(?<![a-z])(?:(?P<true>true|correct|right|accurate|vraie?|correcte|exacte?|juste)"
-    r"|(?P<false>false|incorrect|wrong|untrue|inaccurate|fausse|faux|incorrecte|inexacte?)"
+    r"(?<![a-z])(?:(?P<true>true|agree|correct|right|accurate|vraie?|correcte|exacte?|juste)"
+    r"|(?P<false>false|disagree|incorrect|wrong|untrue|inaccurate|fausse|faux|incorrecte|inexacte?)"
     r"|(?P<yes>yes|oui)|(?P<no>no|non))(?![a-z'])"
     r"|(?P<zh_true>正确|属实|(?<![a-z])对(?=的|[,。!;]|\Z)|√|✓|(?<=\A)是(?=的|[,。!;]|\Z))"
     r"|(?P<zh_false>错误|有误|不成立|错(?=的|[,。!;]|\Z)|×|✗|(?<=\A)否(?=[,。!;]|\Z))"
 )
 _SAYS_TRUE = frozenset(["true", "yes", "zh_true"])
 _NEGATED = re.compile(
-    r"(?:(?<![a-z])(?:not|never|isn't|wasn't|aren't|cannot be|can't be|pas|n'est|hardly|neither)"
+    r"(?:(?<![a-z])(?:not|don't|never|isn't|wasn't|aren't|cannot be|can't be|pas|n'est|hardly|neither)"
     r"(?: (?:an?|the|la|une?|entirely|really|quite|strictly|necessarily|be|considered|tout a fait|totalement|affirmation"
     r"|statement))* |不(?:是)?(?:完全|太|算)?|并非|并不|非)\Z"
 )
