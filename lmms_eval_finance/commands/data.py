@@ -12,7 +12,7 @@ from types import ModuleType
 from lmms_eval_finance import settings
 from lmms_eval_finance.data import check as checks
 from lmms_eval_finance.data.schemas import BENCHMARKS, benchmark
-from lmms_eval_finance.data.sources import locate
+from lmms_eval_finance.data.sources import DataError, locate
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -108,10 +108,18 @@ def _import(args: argparse.Namespace) -> int:
 def _fetch(args: argparse.Namespace) -> int:
     about = benchmark(args.benchmark)
     if about.hub is not None:
-        for split in about.splits:
-            source = locate(args.benchmark, split)
+        missing = 0
+        for number, split in enumerate(about.splits):
+            try:
+                source = locate(args.benchmark, split)
+            except DataError as error:
+                if missing == number:  # nothing could be had so far: the hub is out of reach
+                    raise
+                missing += 1
+                print(f"{split}: {error}", file=sys.stderr)
+                continue
             print(f"{split}: {source.count} rows at revision {source.revision}")
-        return 0
+        return int(missing > 0)
     importer = _importer(args.benchmark)
     if importer is None or not hasattr(importer, "fetch_release"):
         print(f"{about.title} cannot be downloaded: {about.how_to_get}", file=sys.stderr)

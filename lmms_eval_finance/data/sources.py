@@ -344,11 +344,17 @@ def _on_hub(about: Benchmark, split: str, revision: str | None) -> Source:
 
     kwargs = {"revision": commit}
     try:
-        rows = datasets.load_dataset(about.hub, **kwargs)[split]
+        splits = datasets.load_dataset(about.hub, **kwargs)
     except (
         Exception
     ) as error:  # many libraries take part in a download; every failure is the same to the user
         raise _unreachable(about, error) from error
+    if split not in splits:
+        raise DataError(
+            f"{about.title}: {about.hub} has no split {split!r} at revision {commit[:12]}, only "
+            f"{', '.join(map(str, splits))}; {about.how_to_get}"
+        )
+    rows = splits[split]
     missing = schema.missing(rows.column_names)
     source = f"{about.hub}@{commit[:12]}/{split}"
     _refuse([Fault(source, None, column, "is missing") for column in missing], about)

@@ -156,6 +156,22 @@ def test_an_unreachable_hub_is_an_error_that_says_what_helps(monkeypatch, tmp_pa
         assert help_text in str(caught.value)
 
 
+def test_a_split_that_a_revision_lacks_is_named_and_the_others_are_fetched(monkeypatch, capsys):
+    monkeypatch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
+    splits = {name: sources.locate("famma", name).load() for name in ("release_basic", "release_livepro")}
+    monkeypatch.setenv("LMMS_EVAL_FINANCE_DATA", "hub@abc")
+    monkeypatch.setattr(sources, "_hub_commit", lambda about, revision: "abc")
+    monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: splits)
+    with pytest.raises(
+        sources.DataError, match=r"no split 'test' at revision abc, only release_basic, release_livepro"
+    ):
+        sources.locate("famma", "test")
+    assert main(["data", "fetch", "famma"]) == 1
+    said = capsys.readouterr()
+    assert "release_basic: 19 rows" in said.out
+    assert "parquet files" in said.err
+
+
 def test_yaml_names_turn_a_fault_into_one_message(monkeypatch):
     monkeypatch.setenv("LMMS_EVAL_FINANCE_DATA", "/nowhere/at/all")
     with pytest.raises(SystemExit, match="no such folder"):

@@ -94,6 +94,7 @@ BENCHMARK = Benchmark(
     },
     how_to_get=(
         "it is downloaded from the hub when the machine has network access; `lmms-eval-finance data import famma "
-        "FOLDER_OR_CSV` reads csv copies"
+        "FOLDER_OR_CSV` reads csv copies; the early release (validation, test) is read from a local folder with "
+        "its parquet files, for instance famma/validation-english.parquet"
     ),
 )
