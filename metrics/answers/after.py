@@ -112,7 +112,7 @@ def _judged(low: str, end: int, match: re.Match[str]) -> Cue:
     if kind == "once" or _AT_FIRST.match(low, match.end()):
         return Cue(Strength.TENTATIVE)
     if _CONDITION.match(low, match.end()):
-        return Cue()
+        return Cue(Strength.TENTATIVE)
     strength = Strength.CHOSEN if kind == "chosen" else Strength.SUPPORTED
     return Cue(strength, adds=bool(_ALSO.match(low, end)))
 
@@ -124,16 +124,10 @@ _ANY_VERDICT = re.compile(
     rf"|\b(?:{_WRONG})|✗|×|错|不正确|不对|不符合)"
     r"|(?P<right>\b(?:correcte?s?|right|true|accurate|vraie?s?|justes?|exacte?s?)\b|✓|√|正确|对(?![应于比])|符合)"
 )
-_MARKED = (
-    ("✓", Strength.SUPPORTED),
-    ("[x]", Strength.SUPPORTED),
-    ("✗", Strength.REJECTED),
-    ("[ ]", Strength.REJECTED),
-)
 
 
 def line_verdict(low: str, start: int, end: int, limit: int) -> Strength:
-    """'C. Debt ratio: since ... this is correct', '[x] C': the one verdict of a line that the mention opens.
+    """'C. Debt ratio: since ... this is correct', '✓ C': the one verdict of a line that the mention opens.
 
     Nothing is read from `limit` on, where the next mention stands.
 
@@ -141,9 +135,8 @@ def line_verdict(low: str, start: int, end: int, limit: int) -> Strength:
     <Strength.REJECTED: -1>
     """
     prefix = low[low.rfind("\n", 0, start) + 1 : start].rstrip(" *-(")
-    for mark, strength in _MARKED:
-        if prefix.endswith(mark):
-            return strength
+    if prefix.endswith(("✓", "✗")):
+        return Strength.SUPPORTED if prefix[-1] == "✓" else Strength.REJECTED
     if low[end : end + 1] not in tuple(".:) ]-"):
         return Strength.PASSING
     line_end = low.find("\n", end)

@@ -92,6 +92,7 @@ _PAIR = {
 }  # fmt: skip
 _PASSED_OVER = words("opener colon line filler particle be it also only noun right final")
 _OPEN = words("opener noun particle colon line also")
+_UNQUALIFIED = frozenset(["contrast", "correct", "likewise"])
 _COMMA_AFTER = frozenset(["conclude", "correct", "contrast", "also"])
 _NO_IN_CLAUSE = words(
     "not isn't aren't wasn't don't doesn't didn't won't wouldn't can't cannot couldn't shouldn't never"
@@ -153,7 +154,8 @@ def read_before(low: str, start: int) -> Before:
     cue = _decision(role, seen)
     if role != "likewise" and "also" in seen:
         cue = cue._replace(adds=True)
-    if cue.strength >= Strength.TENTATIVE and role not in ("contrast", "correct", "likewise"):
+    announced = "named" in seen and "colon" in seen and not role  # 'not all are right: C'
+    if cue.strength >= Strength.TENTATIVE and not announced and role not in _UNQUALIFIED:
         cue = _qualified(tokens, index, cue)
     return Before(cue, opens, index < 0 and start <= _WINDOW, role == "contrast")
 

@@ -21,6 +21,7 @@ _THE_OTHERS = re.compile(
     r"(?<![a-z])(?:the (?:rest|others?|remaining \w+)|all (?:the )?others|les autres|le reste)[^.!?\n]{0,20}\b"
     r"(?:correct|true|right|correctes?|vraies?|justes?|exactes?)\b|(?:其余|其他|其它)(?:选项|项|的)?(?:都|均|皆|全)?(?:是)?(?:正确|对)"
 )
+_NOT_QUITE = re.compile(r"(?<![a-z])(?:not|pas) \Z|[不非]\Z")
 _RULED_OUT = re.compile(
     r"(?:rul\w+ out|eliminat|exclu|discard|reject|ecart|elimin)[^.!?\n]{0,20}\Z|排除[^。]{0,8}\Z"
 )
@@ -48,7 +49,7 @@ def read_quantifier(
         return None
     everything, nothing = ALL_OF_THEM.search(low), NONE_OF_THEM.search(low)
     match = nothing or everything
-    if match is None:
+    if match is None or _NOT_QUITE.search(low, 0, match.start()):
         return None
     if rejected and _EXCEPT.search(low):
         ruled_out = nothing or _WRONG.match(low, match.end()) or _RULED_OUT.search(low, 0, match.start())
