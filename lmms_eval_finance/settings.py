@@ -8,6 +8,8 @@ with the remedy, before any model is loaded.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 PREFIX = "LMMS_EVAL_FINANCE_"
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -44,3 +46,22 @@ def flag(name: str) -> bool:
     if text in _FALSE:
         return False
     raise SettingError(f"{PREFIX}{name}={text!r} is neither yes nor no: use 1 or 0")
+
+
+@contextmanager
+def unset(name: str) -> Iterator[None]:
+    """Within the block, the variable ``LMMS_EVAL_FINANCE_<name>`` is not set.
+
+    >>> os.environ["LMMS_EVAL_FINANCE_DOCTEST"] = "1"
+    >>> with unset("DOCTEST"):
+    ...     print(value("DOCTEST"))
+    None
+    >>> value("DOCTEST")
+    '1'
+    """
+    kept = os.environ.pop(PREFIX + name, None)
+    try:
+        yield
+    finally:
+        if kept is not None:
+            os.environ[PREFIX + name] = kept

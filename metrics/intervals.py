@@ -7,10 +7,11 @@ Miller 2008). Intervals are percentile intervals.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -143,3 +144,97 @@ def _interval(
     return Interval(
         estimate, float(low), float(high), float(figures.std(ddof=1)) if len(figures) > 1 else None
     )
+
+
+class ClusterSums:
+    """Additive parts of items, and what they come to when whole clusters are drawn with replacement.
+
+    A figure that is a function of sums over items (a mean, an F1, FinScore) costs as much on a
+    resample as on the sums themselves, so that thousands of resamples and hundreds of figures take
+    no longer than a few seconds. Means come out as in `mean_interval`.
+
+    Args:
+        parts: of each item, name -> number; a missing name is 0.
+        clusters: the cluster of each item, in the same order.
+        resamples: number of bootstrap resamples.
+        seed: of the generator; the order of items does not change the result.
+
+    >>> sums = ClusterSums([{"right": 1, "n": 1}, {"right": 0, "n": 1}, {"right": 1, "n": 1}], ["a", "b", "c"])
+    >>> sums.totals
+    {'n': 3.0, 'right': 2.0}
+    >>> sums.ratio("right", "n") == mean_interval([1.0, 0.0, 1.0], ["a", "b", "c"])
+    True
+    >>> sums.interval(lambda totals: totals["right"] / totals["n"]) == sums.ratio("right", "n")
+    True
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Mapping[Hashable, float]],
+        clusters: Sequence[Hashable],
+        *,
+        resamples: int = RESAMPLES,
+        seed: int = 0,
+    ) -> None:
+        if len(parts) != len(clusters):
+            raise ValueError(f"{len(parts)} items but {len(clusters)} clusters")
+        columns: dict[Hashable, list[float]] = {}
+        for part in parts:
+            for name, number in part.items():
+                columns.setdefault(name, []).append(number)
+        names = sorted(columns, key=repr)
+        self.totals: dict[Hashable, float] = {name: math.fsum(columns[name]) for name in names}
+        """The sums over all items, exactly rounded."""
+        self.items = len(parts)
+        self._names = {name: number for number, name in enumerate(names)}
+        self._places = {cluster: number for number, cluster in enumerate(sorted(set(clusters), key=repr))}
+        self._matrix = np.zeros((len(self._places), len(names)))
+        for part, cluster in zip(parts, clusters, strict=True):
+            row = self._matrix[self._places[cluster]]
+            for name, number in part.items():
+                row[self._names[name]] += number
+        self._resamples, self._seed = resamples, seed
+
+    @functools.cached_property
+    def resampled(self) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        """The sums on each resample, one row each, columns in the order of `totals`."""
+        clusters = len(self._places)
+        generator = np.random.default_rng(self._seed)
+        rows = []
+        step = max(1, _CHUNK // max(1, clusters))
+        for start in range(0, self._resamples, step):
+            draws = generator.integers(0, clusters, size=(min(step, self._resamples - start), clusters))
+            places = draws + clusters * np.arange(len(draws))[:, None]
+            times = np.bincount(places.ravel(), minlength=draws.size).reshape(draws.shape)
+            rows.append(times.astype(float) @ self._matrix)
+        return np.concatenate(rows)
+
+    def ratio(self, numerator: Hashable, denominator: Hashable) -> Interval | None:
+        """One sum over another with its interval; None where the denominator is 0 or unknown."""
+        below = self.totals.get(denominator, 0.0)
+        if not below:
+            return None
+        estimate = self.totals.get(numerator, 0.0) / below
+        if len(self._places) < 2:
+            return Interval(estimate, None, None, None)
+        unders = self.resampled[:, self._names[denominator]]
+        overs = self.resampled[:, self._names[numerator]] if numerator in self._names else 0.0 * unders
+        defined = unders != 0
+        return self._bounded(estimate, overs[defined] / unders[defined])
+
+    def interval(self, figure: Callable[[Mapping[Hashable, float]], float | None]) -> Interval | None:
+        """Any function of the sums with its interval; None where it is None on all items."""
+        estimate = figure(self.totals)
+        if estimate is None or len(self._places) < 2:
+            return None if estimate is None else Interval(estimate, None, None, None)
+        figures = [figure(sums) for sums in self._resampled_sums]
+        return self._bounded(estimate, np.array([value for value in figures if value is not None]))
+
+    @functools.cached_property
+    def _resampled_sums(self) -> list[dict[Hashable, float]]:
+        return [dict(zip(self.totals, row, strict=True)) for row in self.resampled.tolist()]
+
+    def _bounded(self, estimate: float, figures: np.ndarray[Any, np.dtype[np.float64]]) -> Interval:
+        if len(figures) < self._resamples / 2:
+            return Interval(estimate, None, None, None)
+        return _interval(estimate, figures, 0.95)

@@ -9,6 +9,7 @@ none and are passed over.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -24,6 +25,21 @@ _SAMPLES = re.compile(r"(?P<date>.+?)_samples_(?P<task>.+)\.jsonl")
 _RESULTS = re.compile(r"(?P<date>.+)_results\.json")
 # `score` is absent from records that are not scored; `details` tells whole records from brief ones
 _RECORD_KEYS = frozenset({"id", "outcome", "details"})
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One line of a sample file that holds records of ours.
+
+    Attributes:
+        records: of its scored items, one or several.
+        prompt: the text that the model was asked; for dialogues that of the first turn.
+        metric: the metric under which the records stand.
+    """
+
+    records: list[Record]
+    prompt: str
+    metric: str
 
 
 @dataclass(frozen=True)
@@ -44,6 +60,30 @@ class Run:
     def results(self) -> Path:
         """The host's results file."""
         return self.folder / f"{self.date}_results.json"
+
+    @functools.cached_property
+    def about(self) -> Mapping[str, Any]:
+        """What the host says about the run in its results file; empty where there is none.
+
+        Raises:
+            SettingError: the file cannot be read.
+        """
+        try:
+            found = json.loads(self.results.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, RecursionError) as error:
+            raise SettingError(f"{self.results}: cannot be read ({error})") from error
+        if not isinstance(found, dict):
+            raise SettingError(f"{self.results}: is no results file of the host")
+        return found
+
+    @property
+    def model(self) -> str:
+        """The model's name: the host's, else that of its wrapper, else the folder's."""
+        config = self.about.get("config")
+        wrapper = config.get("model") if isinstance(config, dict) else None
+        return str(self.about.get("model_name") or wrapper or self.folder.name)
 
     def companion(self, kind: str) -> Path:
         """A file of ours beside the run's: ``<date>_<kind>.jsonl`` (verdicts, review, decisions)."""
@@ -69,13 +109,32 @@ def open_run(path: Path) -> Run:
     Raises:
         SettingError: there is none, there are several to choose from, or it has no sample files.
     """
+    found = _found(path)
+    if len(found) > 1:
+        names = "\n  ".join(str(folder / f"{date}_results.json") for folder, date in found)
+        raise SettingError(f"{path}: holds {len(found)} runs; name one of\n  {names}")
+    return _run(*found[0])
+
+
+def open_runs(path: Path) -> list[Run]:
+    """All runs that a path means, in order of folder and date; runs without sample files are passed over.
+
+    Raises:
+        SettingError: there is none with sample files.
+    """
+    found = _found(path)
+    runs = [Run(folder, date, samples) for folder, date in found if (samples := _samples(folder, date))]
+    return runs or [_run(*found[0])]
+
+
+def _found(path: Path) -> list[tuple[Path, str]]:
     if not path.exists():
         raise SettingError(f"{path}: no such file or folder")
     if path.is_file():
         named = _SAMPLES.fullmatch(path.name) or _RESULTS.fullmatch(path.name)
         if named is None:
             raise SettingError(f"{path}: is no ..._results.json or ..._samples_TASK.jsonl of the host")
-        return _run(path.parent, named["date"])
+        return [(path.parent, named["date"])]
     found = _runs_in(path) or [
         run for folder in sorted(path.iterdir()) if folder.is_dir() for run in _runs_in(folder)
     ]
@@ -83,10 +142,7 @@ def open_run(path: Path) -> Run:
         raise SettingError(
             f"{path}: holds no ..._results.json and no ..._samples_TASK.jsonl: name the folder given to --output_path"
         )
-    if len(found) > 1:
-        names = "\n  ".join(str(folder / f"{date}_results.json") for folder, date in found)
-        raise SettingError(f"{path}: holds {len(found)} runs; name one of\n  {names}")
-    return _run(*found[0])
+    return found
 
 
 def _runs_in(folder: Path) -> list[tuple[Path, str]]:
@@ -96,14 +152,15 @@ def _runs_in(folder: Path) -> list[tuple[Path, str]]:
 
 
 def _run(folder: Path, date: str) -> Run:
-    samples = {}
-    for entry in sorted(folder.iterdir()):
-        match = _SAMPLES.fullmatch(entry.name)
-        if match is not None and match["date"] == date:
-            samples[match["task"]] = entry
+    samples = _samples(folder, date)
     if not samples:
         raise SettingError(f"{folder}: the run {date} has no sample files: run lmms-eval with --log_samples")
     return Run(folder, date, samples)
+
+
+def _samples(folder: Path, date: str) -> dict[str, Path]:
+    matches = {entry: _SAMPLES.fullmatch(entry.name) for entry in sorted(folder.iterdir())}
+    return {match["task"]: entry for entry, match in matches.items() if match and match["date"] == date}
 
 
 def read_records(path: Path, skipped: list[str] | None = None) -> Iterator[Record]:
@@ -116,22 +173,37 @@ def read_records(path: Path, skipped: list[str] | None = None) -> Iterator[Recor
     Raises:
         SettingError: a line cannot be read or an item stands twice, naming file and line.
     """
+    for sample in read_samples(path, skipped):
+        yield from sample.records
+
+
+def read_samples(path: Path, skipped: list[str] | None = None) -> Iterator[Sample]:
+    """The lines of one sample file that hold records, like `read_records`."""
     seen: set[str] = set()
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(read_lines(path), 1):
         try:
-            for record in _records_of(line):
+            sample = parse_sample(line)
+            if sample is None:
+                continue
+            for record in sample.records:
                 if record.id in seen:
                     raise ValueError(f"the item {record.id!r} stands twice")
                 seen.add(record.id)
-                yield record
         except (ValueError, RecursionError) as error:
             problem = f"{path}:{number}: {error}"
             if skipped is None:
                 raise SettingError(f"{problem} (--skip-broken leaves such lines out)") from None
             skipped.append(problem)
+        else:
+            yield sample
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def read_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file; of one that is longer than `LONGEST_LINE`, its beginning and one byte too many.
+
+    Raises:
+        SettingError: the file cannot be read.
+    """
     try:
         with path.open("rb") as file:
             while line := file.readline(LONGEST_LINE + 1):
@@ -143,11 +215,17 @@ def _lines(path: Path) -> Iterator[bytes]:
         raise SettingError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
-def _records_of(line: bytes) -> Iterator[Record]:
+def parse_sample(line: bytes) -> Sample | None:
+    """Read one line; None where it is blank or holds no record of ours.
+
+    Raises:
+        ValueError: it is no JSON object or too long, or what it holds is no record.
+        RecursionError: it is nested too deeply.
+    """
     if len(line) > LONGEST_LINE:
         raise ValueError(f"the line is longer than {LONGEST_LINE:,} bytes")
     if not line.strip():
-        return
+        return None
     try:
         sample = json.loads(line)
     except UnicodeDecodeError as error:
@@ -156,15 +234,27 @@ def _records_of(line: bytes) -> Iterator[Record]:
         raise ValueError(f"not JSON: {error}") from None
     if not isinstance(sample, dict):
         raise ValueError("not a JSON object")
-    for value in sample.values():
-        # Several scored items of one doc stand under "items".
-        found = [value] if _is_record(value) else value.get("items") if isinstance(value, dict) else value
-        if isinstance(found, list) and found and all(_is_record(entry) for entry in found):
-            for entry in found:
-                if not isinstance(entry["id"], str) or not isinstance(entry["details"], dict):
-                    raise ValueError("not a record: id must be a text, details an object")
-                yield Record.from_json(entry)
-            return
+    prompt = sample.get("input")
+    for metric, value in sample.items():
+        if records := records_in(value):
+            return Sample(records, prompt if isinstance(prompt, str) else "", metric)
+    return None
+
+
+def records_in(value: Any) -> list[Record]:
+    """The whole records that a metric's value holds, as tasks return it; empty for anything else.
+
+    Raises:
+        ValueError: what looks like a record is none.
+    """
+    # Several scored items of one doc stand under "items".
+    found = [value] if _is_record(value) else value.get("items") if isinstance(value, dict) else value
+    if not (isinstance(found, list) and found and all(_is_record(entry) for entry in found)):
+        return []
+    for entry in found:
+        if not isinstance(entry["id"], str) or not isinstance(entry["details"], dict):
+            raise ValueError("not a record: id must be a text, details an object")
+    return [Record.from_json(entry) for entry in found]
 
 
 def _is_record(value: Any) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmms_eval_finance.metrics.intervals import interval, mean_interval
+from lmms_eval_finance.metrics.intervals import ClusterSums, interval, mean_interval
 
 
 def mean(values):
@@ -85,3 +85,58 @@ def test_nothing_to_estimate_and_wrong_calls():
         mean_interval([1.0, 2.0], ["a"])
     with pytest.raises(ValueError, match="not between 0 and 1"):
         mean_interval([1.0], ["a"], confidence=95)
+
+
+# -- sums --------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(samples, st.randoms())
+def test_sums_give_the_intervals_of_the_general_forms(sample, shuffler: random.Random):
+    shuffler.shuffle(sample)
+    values, clusters = [value for value, _ in sample], [cluster for _, cluster in sample]
+    parts = [{"value": value, "n": 1.0, ("large",): float(value > 0.5)} for value in values]
+    sums = ClusterSums(parts, clusters, resamples=50)
+    expected = mean_interval(values, clusters, resamples=50)
+    assert sums.ratio("value", "n").estimate == expected.estimate
+    for found in (sums.ratio("value", "n"), sums.interval(lambda s: s["value"] / s["n"])):
+        for name in ("low", "high", "standard_error"):
+            assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-9)
+
+    def harmonic(mean_value, share):
+        return 2 * mean_value * share / (mean_value + share) if mean_value + share else None
+
+    composite = sums.interval(lambda s: harmonic(s["value"] / s["n"], s["large",] / s["n"]))
+    general = interval(
+        values,
+        lambda drawn: harmonic(mean(drawn), mean([value > 0.5 for value in drawn])),
+        clusters,
+        resamples=50,
+    )
+    assert (composite is None) == (general is None)
+    if composite is not None:
+        assert composite.estimate == pytest.approx(general.estimate)
+        assert (composite.low is None) == (general.low is None)
+        if composite.low is not None:
+            assert composite.low == pytest.approx(general.low)
+            assert composite.high == pytest.approx(general.high)
+
+
+def test_sums_without_a_denominator_have_no_ratio():
+    sums = ClusterSums([{"n": 1.0}, {"n": 1.0, "rare": 1.0}], ["a", "b"])
+    assert sums.ratio("n", "unknown") is None
+    assert sums.ratio("unknown", "n").estimate == 0.0
+    assert sums.interval(lambda s: None) is None
+    # `rare` is there on about three quarters of the resamples, `never` on none
+    assert sums.ratio("rare", "rare").low == 1.0
+    assert ClusterSums([], []).ratio("n", "n") is None
+    assert ClusterSums([{"n": 1.0}], ["a"]).ratio("n", "n").low is None
+    rare = ClusterSums([{"n": 1.0, "rare": 1.0}, *[{"n": 1.0}] * 9], list("abcdefghij"))
+    assert rare.ratio("rare", "rare").low == 1.0
+    with pytest.raises(ValueError, match="1 items but 2 clusters"):
+        ClusterSums([{}], ["a", "b"])
+
+
+def test_a_figure_that_is_mostly_undefined_has_no_bounds():
+    sums = ClusterSums([{"n": float(number == 0)} for number in range(4)], list("abcd"), resamples=200)
+    assert sums.interval(lambda s: 1.0 if s["n"] == 1 else None).low is None

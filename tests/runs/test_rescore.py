@@ -6,7 +6,7 @@ from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Record
 from lmms_eval_finance.runs.judge import Verdict
 from lmms_eval_finance.runs.read import open_run
-from lmms_eval_finance.runs.rescore import rescored, rescored_record, summaries
+from lmms_eval_finance.runs.rescore import rescored, rescored_record
 from lmms_eval_finance.runs.review import add_decision, load_decisions
 from lmms_eval_finance.settings import SettingError
 
@@ -60,16 +60,3 @@ def test_a_decision_that_is_none(write_run, make):
         SettingError, match=r"'perhaps' on 1 of mfe_text is no decision \(use correct, incorrect, skip\)"
     ):
         load_decisions(run)
-
-
-def test_summaries_leave_out_what_is_not_scored(make):
-    records = [
-        Record("1", Outcome.CORRECT, 1.0),
-        Record("2", Outcome.PARTIAL, 0.5),
-        Record("3", Outcome.JUDGE_FAILED, None),
-        Record("4", Outcome.GOLD_UNUSABLE, None),
-    ]
-    [one, two] = summaries([("one", record) for record in records] + [("two", records[2])])
-    assert (one.mean, one.n, one.total) == (0.75, 2, 4)
-    assert (two.mean, two.n, two.total) == (None, 0, 1)
-    assert summaries([]) == []
