@@ -23,6 +23,7 @@ VERBS = {
     "score": "score tables, boxes, texts or fields in two JSONL files, outside any host",
     "preset": "print a model's sampling parameters for --gen_kwargs, as CFMME's authors ran it",
     "rag": "index reference books for tasks with retrieval, and search them",
+    "export": "write benchmarks as task folders that a host can take over",
     "prompts": "export prompt templates to a folder, or check such a folder",
 }
 

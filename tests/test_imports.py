@@ -26,6 +26,7 @@ ALLOWED = {
     "plugin": {"models", "tasks"},
     "runs": {"metrics", "data", "prompts", "judging", "tasks"},
     "report": {"metrics", "data", "prompts", "judging", "tasks", "runs"},
+    "export": {"data", "metrics", "tasks"},
     "commands": {
         "metrics",
         "data",
@@ -38,6 +39,7 @@ ALLOWED = {
         "rag",
         "plugin",
         "lm_eval",
+        "export",
     },
     "cli": set(),
 }

@@ -21,7 +21,7 @@ from lmms_eval_finance.metrics.records import Record
 from lmms_eval_finance.metrics.signature import Signature
 from lmms_eval_finance.tasks import common, judged, rescoring
 from lmms_eval_finance.tasks.cfmme import coordinates, figures, scoring
-from lmms_eval_finance.tasks.cfmme import rows as cfmme_rows
+from lmms_eval_finance.tasks.cfmme.rows import prepared
 from lmms_eval_finance.tasks.common import Doc
 
 if TYPE_CHECKING:
@@ -84,9 +84,7 @@ class Variant:
                 coordinates.in_use()
             except settings.SettingError as error:
                 raise SystemExit(f"lmms-eval-finance: {error}") from error
-        return cfmme_rows.prepared(
-            rows, page_sizes=self.split == "seal_detection", with_html=self.alteration == "html"
-        )
+        return prepared(rows, page_sizes=self.split == "seal_detection", with_html=self.alteration == "html")
 
     # -- requests -------------------------------------------------------------------------------
 

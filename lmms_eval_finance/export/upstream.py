@@ -1,0 +1,166 @@
+"""A benchmark as a task folder of a host: task files, `utils.py`, the code they need, a README.
+
+The folder needs neither this package nor its settings: the modules that its functions use
+are copied into ``_finance/``, with relative imports.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from lmms_eval_finance import __version__
+from lmms_eval_finance.data import sources
+from lmms_eval_finance.data.schemas import benchmark as about_benchmark
+from lmms_eval_finance.export import closure, readme, task_files
+from lmms_eval_finance.export.hosts import HOSTS, Host
+from lmms_eval_finance.settings import SettingError
+
+VENDORED = "_finance"
+_STAND_INS = {"lmms_eval_finance.data.sources": "lmms_eval_finance.export.sources"}
+
+
+def export(benchmark: str, host: Host, root: Path, *, with_data: bool = False) -> Path:
+    """Write one benchmark's task folder and return it.
+
+    Args:
+        benchmark: one that has tasks for the host.
+        host: one of `HOSTS`.
+        root: the folder to put the task folder into (`place`).
+        with_data: whether to write the rows in use beside the tasks, where no hub has them.
+
+    Raises:
+        SettingError: the place is taken, or the rows cannot be found.
+    """
+    files = tasks_for(benchmark, host)
+    folder = root / benchmark
+    if folder.exists():
+        raise SettingError(f"{folder}: is there already; remove it or choose another folder")
+    modules = sorted({dotted.rpartition(".")[0] for dotted in files.functions.values()})
+    needed = closure.closure(modules, _STAND_INS)
+    folder.mkdir(parents=True)
+    try:
+        for name, text in files.texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        _vendor(needed, benchmark, folder / VENDORED)
+        (folder / "utils.py").write_text(_utils(benchmark, files), encoding="utf-8")
+        text = readme.readme(benchmark, host, files.names, host.requirements(needed.packages))
+        (folder / "README.md").write_text(text, encoding="utf-8")
+        host.lay_out(folder)
+        if with_data:
+            _write_data(benchmark, folder, files)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
+
+
+def tasks_for(benchmark: str, host: Host) -> task_files.TaskFiles:
+    """The benchmark's task files for the host; none where it has no tasks there."""
+    return (
+        task_files.for_lm_eval(benchmark) if host is HOSTS["lm-eval"] else task_files.for_lmms_eval(benchmark)
+    )
+
+
+def place(destination: Path, host: Host) -> Path:
+    """The folder of tasks in a checkout, or the destination itself if it is empty or not there yet.
+
+    Raises:
+        SettingError: it is neither.
+    """
+    if (destination / host.tasks).is_dir():
+        return destination / host.tasks
+    if destination.exists() and (not destination.is_dir() or any(destination.iterdir())):
+        raise SettingError(
+            f"{destination}: neither a checkout of {host.name} (it has no {host.tasks}) nor an empty folder"
+        )
+    return destination
+
+
+def _vendor(needed: closure.Closure, benchmark: str, root: Path) -> None:
+    """Copy modules, and the files that they read: prompts, errata, the script that measures formulas."""
+    root.mkdir()
+    title = about_benchmark(benchmark).title
+    (root / "__init__.py").write_text(
+        f'"""Scoring of {title}, from lmms-eval-finance {__version__} (Apache-2.0)."""\n\n'
+        f'__version__ = "{__version__}"\n',
+        encoding="utf-8",
+    )
+    for module, path in needed.files.items():
+        is_package = closure.is_package(module)
+        target = root.joinpath(*module.split(".")[1:])
+        target = target / "__init__.py" if is_package else target.with_suffix(".py")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = closure.relative(path.read_text(encoding="utf-8"), module, is_package=is_package)
+        target.write_text(text, encoding="utf-8")
+        if is_package:
+            for file in _files_beside(path.parent, benchmark):
+                copy = target.parent / file.relative_to(path.parent)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, copy)
+
+
+def _files_beside(package: Path, benchmark: str) -> list[Path]:
+    """What the modules of a package read: scripts beside them, the benchmark's templates and errata."""
+    templates = [path for path in (package / "templates").glob("*.txt") if benchmark in path.stem.split("_")]
+    errata = [path for path in (package / "errata").glob("*.jsonl") if path.stem == benchmark]
+    return sorted([*package.glob("*.js"), *templates, *errata])
+
+
+def _utils(benchmark: str, files: task_files.TaskFiles) -> str:
+    """The module whose functions the task files name."""
+    title = about_benchmark(benchmark).title
+    modules = sorted({dotted.rpartition(".")[0] for dotted in files.functions.values()})
+    aliases = {module: "_" + "_".join(module.split(".")[2:]) for module in modules}
+    lines = [
+        f'"""{title}: the functions that the task files name; the code behind them is in `{VENDORED}`."""',
+        "",
+        "import importlib",
+        "import importlib.util",
+        "import sys",
+        "from pathlib import Path",
+        "",
+        "",
+        "def _package() -> str:",
+        f'    """The name of the package in `{VENDORED}`, loaded once; the host loads this file by its path."""',
+        f'    name = "{benchmark}_finance"',
+        "    if name not in sys.modules:",
+        f'        folder = Path(__file__).parent / "{VENDORED}"',
+        '        spec = importlib.util.spec_from_file_location(name, folder / "__init__.py", '
+        "submodule_search_locations=[str(folder)])",
+        "        sys.modules[name] = importlib.util.module_from_spec(spec)",
+        "        spec.loader.exec_module(sys.modules[name])",
+        "    return name",
+        "",
+        "",
+        "_name = _package()",
+        *(
+            f'{alias} = importlib.import_module(f"{{_name}}.{module.partition(".")[2]}")'
+            for module, alias in aliases.items()
+        ),
+    ]
+    if files.begins_turn:
+        lines += [
+            "",
+            "# The host begins the assistant's turn (`gen_prefix`), which signatures say.",
+            'importlib.import_module(f"{_name}.tasks.delivery").note(messages=True, prefill=True)',
+        ]
+    lines.append("")
+    for name, dotted in sorted(files.functions.items()):
+        module, _, function = dotted.rpartition(".")
+        lines.append(f"{name} = {aliases[module]}.{function}")
+    return "\n".join(lines) + "\n"
+
+
+def _write_data(benchmark: str, folder: Path, files: task_files.TaskFiles) -> None:
+    """Write the rows of every split that the tasks load from beside them, pictures included."""
+    import datasets
+
+    datasets.disable_progress_bars()
+    for split in about_benchmark(benchmark).splits:
+        wanted = re.compile(rf"\b{re.escape(task_files.data_file(split))}$", re.MULTILINE)
+        if any(wanted.search(text) for text in files.texts.values()):
+            target = folder / task_files.data_file(split)
+            target.parent.mkdir(exist_ok=True)
+            sources.locate(benchmark, split).load().to_parquet(target)
