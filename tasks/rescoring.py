@@ -6,6 +6,7 @@ doc in, the same records scored by today's code out. Nothing changes where nothi
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -68,21 +69,32 @@ def scored_under(record: Record, corrections: Errata | None) -> dict[str, str]:
 
 
 def _field(record: Record, name: str) -> str:
-    return dict(Signature.parse(record.signature).fields).get(name, "")
+    return _fields(record.signature).get(name, "")
 
 
 def carried(record: Record, scored: Record, **fields: str) -> Record:
     """`scored` with what only the data know taken over from `record`: labels, cluster, most of the signature."""
-    signature = Signature.parse(record.signature)
-    named = dict(signature.fields)
-    changed = {name: value for name, value in fields.items() if name in named}
     return replace(
         scored,
         labels={**record.labels, **scored.labels},
         cluster=record.cluster,
         response=record.response,
-        signature=str(signature.with_fields(**changed)),
+        signature=_signed(record.signature, tuple(fields.items())),
     )
+
+
+# All items of a task have one signature or a few.
+@functools.lru_cache(maxsize=256)
+def _signed(signature: str, fields: tuple[tuple[str, str], ...]) -> str:
+    """The signature with those of the fields replaced that it has."""
+    found = Signature.parse(signature)
+    named = dict(found.fields)
+    return str(found.with_fields(**{name: value for name, value in fields if name in named}))
+
+
+@functools.lru_cache(maxsize=256)
+def _fields(signature: str) -> dict[str, str]:
+    return dict(Signature.parse(signature).fields)
 
 
 def saved_votes(record: Record) -> Ask:

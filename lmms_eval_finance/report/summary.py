@@ -62,7 +62,7 @@ class TaskSummary:
             sums=totals,
             figures=figures(task, totals, counted),
             outcomes=Counter(record.outcome for record in records),
-            signatures=[name for name, _ in Counter(_signatures(counted, without_undecided)).most_common()],
+            signatures=_signatures(counted, without_undecided),
             changed=changed,
             left_out=len(records) - len(counted),
         )
@@ -73,11 +73,12 @@ class TaskSummary:
         return sum(record.outcome.scored for record in self.records)
 
 
-def _signatures(records: Iterable[Record], without_undecided: bool) -> Iterable[str]:
-    for record in records:
-        if record.signature:
-            signature = Signature.parse(record.signature)
-            yield str(signature.with_fields(undecided="left out")) if without_undecided else record.signature
+def _signatures(records: Iterable[Record], without_undecided: bool) -> list[str]:
+    found = Counter(record.signature for record in records if record.signature)
+    names = [name for name, _ in found.most_common()]
+    if without_undecided:
+        return [str(Signature.parse(name).with_fields(undecided="left out")) for name in names]
+    return names
 
 
 def _changes(before: Sequence[Record], records: Sequence[Record]) -> dict[str, int]:

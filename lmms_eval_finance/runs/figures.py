@@ -153,19 +153,17 @@ def _finmme_parts(record: Record) -> Iterator[tuple[Hashable, float]]:
         yield ("multiple wrong", "released parser"), 1.0 - record.parts["released_correct"]
 
 
-def _over_domains(kind: str, *, labelled: bool = False) -> Figure:
-    """The mean over knowledge domains of the mean in each."""
+def _over_domains(kind: str, totals: Totals) -> Figure:
+    """The mean over knowledge domains of the mean in each; the released scorer knows no unnamed domain."""
+    domains = [key[1] for key in totals if isinstance(key, tuple) and len(key) == 2 and key[0] == kind]
+    keys = [
+        ((kind, domain), ("domain n", domain))
+        for domain in domains
+        if domain or not kind.startswith("released")
+    ]
 
     def figure(sums: Totals) -> float | None:
-        means = [
-            number / sums["domain n", key[1]]
-            for key, number in sums.items()
-            if isinstance(key, tuple)
-            and len(key) == 2
-            and key[0] == kind
-            and (key[1] or not labelled)
-            and sums["domain n", key[1]]
-        ]
+        means = [sums[above] / sums[below] for above, below in keys if sums[below]]
         return math.fsum(means) / len(means) if means else None
 
     return figure
@@ -192,9 +190,9 @@ LEVELS = [("cognitive_level", name) for name in finscore.COGNITIVE_LEVELS]
 
 def _finmme(split: str, totals: Totals) -> Iterator[tuple[str, Figure]]:
     hallucination = _ratio("wrong share", N)
-    domain, gold_n = _over_domains("options"), _over_domains("gold_letters")
-    released = _over_domains("released", labelled=True)
-    parser = _over_domains("released parser", labelled=True)
+    domain, gold_n, released, parser = (
+        _over_domains(kind, totals) for kind in ("options", "gold_letters", "released", "released parser")
+    )
     yield "finscore", _product(domain, hallucination)
     yield "finscore_gold_n", _product(gold_n, hallucination)
     yield "domain_score", domain

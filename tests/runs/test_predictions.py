@@ -107,7 +107,7 @@ def test_every_item_needs_a_prediction_unless_part_is_asked_for():
 
 
 def test_ids_of_something_else_are_refused():
-    with pytest.raises(SettingError, match="2 predictions are for ids that mfe_text does not have, .*'x'"):
+    with pytest.raises(SettingError, match=r"2 predictions are for ids that mfe_text does not have, .*'x'"):
         records("mfe_text", {**texts("mfe_text"), "x": "A", "y": "B"})
 
 
