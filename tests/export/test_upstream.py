@@ -1,0 +1,414 @@
+"""Exported tasks: they need their host and the packages they name, and give the plugin's figures."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import re
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+from lmms_eval_finance.cli import main
+from lmms_eval_finance.data import sources
+from lmms_eval_finance.data.schemas import BENCHMARKS
+from lmms_eval_finance.export import closure, upstream
+from lmms_eval_finance.export.hosts import HOSTS, OPTIONAL, REQUIREMENTS
+from lmms_eval_finance.export.task_files import LEFT_OUT
+from lmms_eval_finance.settings import SettingError
+from lmms_eval_finance.tasks import registry
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT_ONLY = ("famma", "mfe", "cfmme")
+PLACES = [*(("lmms-eval", name) for name in BENCHMARKS), *(("lm-eval", name) for name in TEXT_ONLY)]
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """Folder of each host's exported tasks, the sample's rows beside them."""
+    folder = tmp_path_factory.mktemp("exported")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
+        for host in HOSTS:
+            assert main(["export", "upstream", str(folder / host), "--host", host, "--with-data"]) == 0
+    return folder
+
+
+# -- what stands in the folders ----------------------------------------------------------------------
+
+
+class Loader(yaml.SafeLoader):
+    """Keeps what ``!function`` refers to."""
+
+
+Loader.add_constructor("!function", lambda loader, node: f"!{node.value}")
+
+
+def test_every_benchmark_with_tasks_for_the_host_has_its_folder(exported):
+    assert sorted((host, path.name) for host in HOSTS for path in (exported / host).iterdir()) == sorted(
+        PLACES
+    )
+
+
+@pytest.mark.parametrize(("host", "benchmark"), PLACES)
+def test_task_files_name_functions_of_utils_and_literal_data_alone(exported, host, benchmark):
+    folder = exported / host / benchmark
+    there = (folder / "utils.py").read_text(encoding="utf-8")
+    for path in [*folder.glob("*.yaml"), *folder.glob("_default_template*")]:
+        text = path.read_text(encoding="utf-8")
+        assert "lmms_eval_finance" not in text
+        for name in re.findall(r"!function (\S+)", text):
+            assert name.startswith("utils."), name
+            assert f"\n{name.removeprefix('utils.')} = " in there
+        about = yaml.load(text, Loader)
+        if "dataset_path" in about:
+            assert about["dataset_path"] in ("parquet", "luojunyu/FinMME", "weaverbirdllm/famma")
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_all_tasks_and_groups_are_there_under_their_names(exported, benchmark):
+    folder = exported / "lmms-eval" / benchmark
+    ours = {path.name for path in (registry.FOLDER / benchmark).glob("[a-z]*.yaml")}
+    assert {path.name for path in folder.glob("*.yaml")} == ours - {f"{name}.yaml" for name in LEFT_OUT}
+
+
+@pytest.mark.parametrize(("host", "benchmark"), PLACES)
+def test_no_module_imports_this_package(exported, host, benchmark):
+    for path in (exported / host / benchmark).rglob("*.py"):
+        assert not re.search(r"^\s*(from|import) lmms_eval_finance", path.read_text(encoding="utf-8"), re.M)
+
+
+@pytest.mark.parametrize(("host", "benchmark"), PLACES)
+def test_the_readme_follows_the_hosts_template_and_describes_every_task(exported, host, benchmark):
+    folder = exported / host / benchmark
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^#{1,4} (.+)$", text, re.MULTILINE)
+    wanted = ["Paper", "Citation", "Groups, Tags, and Tasks", "Tasks", "Checklist", "Changelog"]
+    assert [heading for heading in headings if heading in wanted] == wanted
+    described = re.findall(r"^\* `(\w+)`: ", text, re.MULTILINE)
+    assert sorted(described) == sorted(path.stem for path in folder.glob("*.yaml"))
+    assert text.count("```\n@") == 1
+
+
+def test_the_readme_of_tasks_without_hub_data_says_where_rows_belong(exported):
+    for name in BENCHMARKS:
+        text = (exported / "lmms-eval" / name / "README.md").read_text(encoding="utf-8")
+        assert ("data/SPLIT.parquet" in text) == (name in ("mfe", "cfmme"))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_hosts_lint_settings_are_met(exported, host):
+    settings = ROOT / "lmms_eval_finance" / "export" / f"{host}.toml"
+    ruff = [sys.executable, "-m", "ruff"]
+    for command in (["check"], ["format", "--check"]):
+        done = subprocess.run(
+            [*ruff, *command, "--no-cache", "--config", settings, exported / host],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_isort_which_lmms_eval_runs_too_agrees(exported):
+    pytest.importorskip("isort", reason="isort is not installed")
+    command = [sys.executable, "-m", "isort", "--profile", "black", "--check-only", exported / "lmms-eval"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+# -- what has to be installed ------------------------------------------------------------------------
+
+
+def test_the_requirements_are_those_of_this_package():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    for requirement in [one for listed in REQUIREMENTS.values() for one in listed]:
+        assert (
+            f'"{requirement.replace(chr(39), chr(34))}"' in text.replace("'", '"') or requirement == "loguru"
+        )
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_every_package_that_is_imported_is_accounted_for(benchmark):
+    needed = closure.closure([f"lmms_eval_finance.tasks.{benchmark}.utils"], upstream._STAND_INS)
+    assert needed.packages <= set(REQUIREMENTS) | OPTIONAL
+
+
+def test_a_stand_in_takes_the_place_of_a_module():
+    needed = closure.closure(["lmms_eval_finance.tasks.mfe.utils"], upstream._STAND_INS)
+    assert needed.files["lmms_eval_finance.data.sources"].parent.name == "export"
+
+
+# -- the hosts without this package ------------------------------------------------------------------
+
+
+def closed(roots):
+    """Names of the distributions that the requirements bring in."""
+    found, waiting = {}, [Requirement(root) for root in roots]
+    while waiting:
+        wanted = waiting.pop()
+        key = (re.sub(r"[-_.]+", "-", wanted.name).lower(), frozenset(wanted.extras))
+        if key in found or (wanted.marker and not wanted.marker.evaluate({"extra": ""})):
+            continue
+        try:
+            found[key] = importlib.metadata.distribution(wanted.name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        for line in found[key].requires or []:
+            needed = Requirement(line)
+            extras = wanted.extras or {""}
+            if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in extras):
+                needed.marker = None
+                waiting.append(needed)
+    return found.values()
+
+
+@pytest.fixture(scope="module")
+def bare(exported, tmp_path_factory):
+    """bare(host) -> python of an environment with that host and what the READMEs name, not this package."""
+
+    def build(host, root):
+        declared = {
+            requirement
+            for readme in (exported / host).glob("*/README.md")
+            for requirement in re.findall(
+                r'"([^"]+)"', re.search(r"pip install (.+)", readme.read_text(encoding="utf-8"))[1]
+            )
+        }
+        folder = tmp_path_factory.mktemp(host)
+        venv.create(folder, with_pip=False, symlinks=True)
+        (site,) = folder.glob("lib/python*/site-packages")
+        # filelock stands for the host's own trouble with its newest release; pandas and such come with hosts.
+        for found in closed([root, "filelock<4.3", *declared]):
+            for entry in {Path(str(file)).parts[0] for file in found.files or []}:
+                source = Path(str(found.locate_file(entry)))
+                if entry not in ("..", "__pycache__") and source.exists() and not (site / entry).exists():
+                    (site / entry).symlink_to(source)
+        python = folder / "bin" / "python"
+        hidden = "import importlib.util as u, sys; sys.exit(u.find_spec('lmms_eval_finance') is not None)"
+        assert subprocess.run([python, "-c", hidden], cwd=folder, check=False).returncode == 0
+        return python
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def beside(exported, tmp_path_factory):
+    """A working directory that holds the sample under the names of the hub's data sets, and rows for lm-eval."""
+    folder = tmp_path_factory.mktemp("beside")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
+        import datasets
+
+        for benchmark, hub in (("finmme", "luojunyu/FinMME"), ("famma", "weaverbirdllm/famma")):
+            about = sources.benchmark(benchmark)
+            loaded = {split: sources.locate(benchmark, split).load() for split in about.splits}
+            features = datasets.Features(
+                {name: kind for rows in loaded.values() for name, kind in rows.features.items()}
+            )
+            (folder / hub / "data").mkdir(parents=True)
+            for split, rows in loaded.items():
+                for name in set(features) - set(rows.column_names):
+                    rows = rows.add_column(name, [None] * len(rows))
+                rows.select_columns(list(features)).cast(features).to_parquet(
+                    folder / hub / "data" / f"{split}-00000-of-00001.parquet"
+                )
+    (folder / "data").mkdir()
+    for path in (exported / "lm-eval").glob("*/data/*.parquet"):
+        (folder / "data" / path.name).symlink_to(path)
+    return folder
+
+
+REPLIES = (
+    "Answer: A",
+    "Answer: 12.5",
+    "The answer is B and C.",
+    '{"1": {"answer": "B", "explanation": "x"}, "2": {"answer": "Yes", "explanation": "y"}}',
+    '[{"bbox": [100, 100, 300, 300], "label": "company"}]',
+    "<table><tr><td>1</td><td>2</td></tr></table>",
+    r"\frac{a}{b}",
+    '{"name": "x"}',
+    "",
+)
+
+
+@pytest.fixture(scope="module")
+def server():
+    from openai_server import OpenAIServer
+
+    def reply(body):
+        """One of a few answers, decided by the whole request: only the same requests get the same."""
+        asked = json.dumps(body["messages"], sort_keys=True)
+        return REPLIES[int(hashlib.sha256(asked.encode()).hexdigest(), 16) % len(REPLIES)]
+
+    with OpenAIServer(reply) as running:
+        yield running
+
+
+def evaluate(python, module, include, tasks, model, folder, out, environment):
+    """The results of a run of a host in an environment."""
+    done = subprocess.run(
+        [
+            *(python, "-m", module, *model, "--include_path", include, "--tasks", ",".join(tasks)),
+            *("--output_path", out, "--log_samples"),
+        ],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    found = sorted(Path(out).glob("**/*results*.json"))
+    assert found, done.stdout[-6000:]
+    return json.loads(found[-1].read_text(encoding="utf-8"))
+
+
+def figures(results, task):
+    return {
+        key.partition(",")[0]: value
+        for key, value in results["results"][task].items()
+        if "," in key and "_stderr" not in key
+    }
+
+
+VISUAL = (
+    "finmme_finscore",
+    "finmme_prompts",
+    "famma",
+    "famma_single",
+    "mfe_text",
+    "mfe_144dpi_chart",
+    "mfe_conversation_gold",
+    "cfmme",
+    "cfmme_qa_table_html",
+    "cfmme_qa_rot90",
+)
+
+
+@pytest.fixture(scope="module")
+def environment(host_environment):
+    kept = {
+        key: value for key, value in host_environment().items() if not key.startswith("LMMS_EVAL_FINANCE_")
+    }
+    return {**kept, "OPENAI_API_KEY": "none"}
+
+
+@pytest.mark.host
+def test_lmms_eval_alone_gives_the_plugins_figures(
+    exported, bare, beside, server, host_environment, environment, tmp_path
+):
+    model = ("--model", "openai", "--model_args")
+    model += (f"model_version=test,base_url={server.url},api_key=none,num_concurrent=4,max_retries=1",)
+    python = bare("lmms-eval", "lmms-eval")
+    theirs = evaluate(
+        *(python, "lmms_eval", exported / "lmms-eval", VISUAL, model, beside),
+        *(tmp_path / "theirs", environment),
+    )
+    ours = evaluate(
+        *(sys.executable, "lmms_eval", registry.FOLDER, VISUAL, model, beside),
+        *(tmp_path / "ours", host_environment(OPENAI_API_KEY="none")),
+    )
+    assert set(theirs["results"]) == set(ours["results"])
+    for task in ours["results"]:
+        assert figures(theirs, task) == pytest.approx(figures(ours, task), nan_ok=True), task
+    assert 0 < figures(ours, "finmme_finscore")["accuracy"] < 1
+
+
+@pytest.mark.host
+def test_lm_eval_alone_gives_the_plugins_figures(
+    exported, bare, beside, server, host_environment, environment, tmp_path
+):
+    tasks = ("famma_txt", "mfe_text", "cfmme_qa_table_html", "cfmme_subject_text")
+    model = ("--model", "local-chat-completions", "--apply_chat_template", "--model_args")
+    model += (f"model=test,base_url={server.url}/chat/completions,num_concurrent=4,tokenizer_backend=None",)
+    python = bare("lm-eval", "lm-eval[api]")
+    theirs = evaluate(
+        python, "lm_eval", exported / "lm-eval", tasks, model, beside, tmp_path / "theirs", environment
+    )
+    ours = evaluate(
+        *(sys.executable, "lm_eval", ROOT / "lmms_eval_finance" / "lm_eval", tasks, model, beside),
+        *(tmp_path / "ours", host_environment(OPENAI_API_KEY="none")),
+    )
+    for task in tasks:
+        assert figures(theirs, task) == pytest.approx(figures(ours, task), nan_ok=True), task
+        assert figures(theirs, task)
+
+
+def test_dialogues_are_asked_as_the_plugin_asks_them(exported, beside):
+    """Most wrappers have no rounds of their own, so the hooks are compared."""
+    code = (
+        "import json, sys, importlib.util as u, datasets\n"
+        "spec = u.spec_from_file_location('utils', sys.argv[1] + '/utils.py')\n"
+        "utils = u.module_from_spec(spec); spec.loader.exec_module(utils)\n"
+        "rows = datasets.load_dataset('parquet', data_files={'x': sys.argv[1] + '/data/conversation.parquet'})['x']\n"
+        "docs = utils.process_dialogues(rows)\n"
+        "asked = [utils.dialogue_to_text__conversation(doc, None, 1, ['Answer: A'], None)[1] for doc in docs]\n"
+        "scored = [utils.process_dialogue__conversation(doc, [['A', 'B']]) for doc in docs]\n"
+        "print(json.dumps([asked, [s['rate_empty'] for s in scored]]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, exported / "lmms-eval" / "mfe"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "LMMS_EVAL_FINANCE_DATA": "sample"},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    from lmms_eval_finance.tasks.mfe import utils
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
+        docs = utils.process_dialogues(sources.locate("mfe", "conversation").load())
+        asked = [utils.dialogue_to_text__conversation(doc, None, 1, ["Answer: A"], None)[1] for doc in docs]
+        scored = [utils.process_dialogue__conversation(doc, [["A", "B"]])["rate_empty"] for doc in docs]
+    assert json.loads(done.stdout) == [asked, scored]
+
+
+# -- the place -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_checkout_takes_the_tasks_among_its_own(tmp_path, host):
+    tasks = tmp_path / HOSTS[host].tasks
+    (tasks / "other").mkdir(parents=True)
+    assert main(["export", "upstream", str(tmp_path), "--host", host, "--benchmark", "mfe"]) == 0
+    assert (tasks / "mfe" / "utils.py").is_file()
+    assert not (tasks / "mfe" / "data").exists()
+    before = sorted(path.name for path in (tasks / "mfe").iterdir())
+    with pytest.raises(SettingError, match="is there already"):
+        upstream.export("mfe", HOSTS[host], tasks)
+    assert sorted(path.name for path in (tasks / "mfe").iterdir()) == before
+
+
+@pytest.mark.parametrize("taken", ["file", "folder"])
+def test_a_place_that_is_neither_checkout_nor_empty_is_refused(tmp_path, capsys, taken):
+    place = tmp_path / "x"
+    if taken == "file":
+        place.write_text("")
+    else:
+        (place / "y").mkdir(parents=True)
+    assert main(["export", "upstream", str(place)]) == 2
+    assert "neither a checkout of lmms-eval" in capsys.readouterr().err
+
+
+def test_a_benchmark_without_tasks_for_the_host_is_an_error(tmp_path, capsys):
+    place = str(tmp_path / "x")
+    assert main(["export", "upstream", place, "--host", "lm-eval", "--benchmark", "finmme"]) == 2
+    assert "lm-eval has no task of finmme" in capsys.readouterr().err
+
+
+def test_data_that_cannot_be_found_leave_no_folder_behind(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("LMMS_EVAL_FINANCE_DATA", raising=False)
+    place = tmp_path / "x"
+    assert main(["export", "upstream", str(place), "--benchmark", "mfe", "--with-data"]) == 2
+    assert "no copy on the hub" in capsys.readouterr().err
+    assert not (place / "mfe").exists()
