@@ -11,9 +11,10 @@ from lmms_eval_finance.metrics.numbers import find_numbers
 from lmms_eval_finance.models.baseline import spans
 from lmms_eval_finance.models.baseline.evidence import Evidence, Match
 from lmms_eval_finance.models.baseline.request import Question
+from lmms_eval_finance.models.baseline.series import beyond, count, extreme, worked_out
 from lmms_eval_finance.models.baseline.sorts import AMOUNT, NUMBER, Sort, sort_of, turn_of
 from lmms_eval_finance.models.baseline.spans import Span
-from lmms_eval_finance.models.baseline.words import fold, language_of, stems
+from lmms_eval_finance.models.baseline.words import fold, language_of, stem, stems, words
 
 BEST = 40
 """Pieces that are looked at closely."""
@@ -33,17 +34,34 @@ def answer(question: Question, evidence: Evidence) -> str:
         return ", ".join(choose(question, evidence))
     language = language_of(question.text)
     if question.numeric:
+        result = worked_out(question.text, evidence.series)
+        if result is not None:
+            return f"{result:.6g}"
         found = _best_span(question.text, evidence, NUMBER, language)
         return _plain_number(found) if found else "0"
     turn = turn_of(question.text)
     if turn in ("yes_no", "true_false"):
         yes, no = (_YES, _NO) if turn == "yes_no" else (_TRUE, _FALSE)
         return (yes if holds(question.text, evidence, language) else no)[language]
-    found = _side(question.text, evidence) if turn == "either" else ""
-    sort = sort_of(question.text) if turn == "open" else None
-    if sort is not None:
+    if turn == "either":
+        return _side(question.text, evidence) or _best_text(question.text, evidence) or _UNKNOWN[language]
+    sort = sort_of(question.text)
+    found = _from_series(question.text, evidence, sort)
+    if not found and sort is not None:
         found = _best_span(question.text, evidence, sort, language)
     return found or _best_text(question.text, evidence) or _UNKNOWN[language]
+
+
+def _from_series(question: str, evidence: Evidence, sort: Sort | None) -> str:
+    """An extreme, or how many there are; empty where the question asks for neither."""
+    if sort is not None and sort.name == "count":
+        counted = count(question, evidence.grids)
+        return "" if counted is None else str(counted)
+    found = extreme(question, evidence.series)
+    if found is None:
+        return ""
+    label, number = found
+    return number.text if sort is not None and sort.name in ("percent", "amount", "number") else label
 
 
 def _plain_number(text: str) -> str:
@@ -79,7 +97,9 @@ def _nearness(match: Match, span: Span) -> float:
         return 1.0
     before = stems(match.piece.text[: span.start])
     after = stems(match.piece.text[span.end :])
-    distances = [len(before) - place for place, word in enumerate(before) if word in match.inside]
+    distances: list[float] = [
+        len(before) - place for place, word in enumerate(before) if word in match.inside
+    ]
     distances += [1.5 * (place + 1) for place, word in enumerate(after) if word in match.inside]
     return 0.7 + 0.3 * math.exp(-(min(distances, default=12) - 1) / 6)
 
@@ -91,12 +111,13 @@ def _best_text(question: str, evidence: Evidence) -> str:
     total = sum(weights.values()) or 1.0
     best, best_score = "", 0.0
     for match in evidence.matches(question)[:BEST]:
-        if not set(stems(match.piece.text)) - asked:
+        own = set(stems(match.piece.text))
+        if not own - asked:
             continue
         score = match.score
         if match.piece.cell:
             # What is asked for stands beside a heading, not in it.
-            score -= 0.4 * sum(weights[word] for word in match.inside) / total
+            score -= len(own & asked) / len(own) * sum(weights[word] for word in match.inside) / total
         if score > best_score + 1e-9:
             best, best_score = match.piece.text, score
     return _trimmed(best, asked)
@@ -112,7 +133,10 @@ def _trimmed(text: str, asked: set[str]) -> str:
 
 # -- one side of two ---------------------------------------------------------------------------------
 
-_SIDES = re.compile(r",? \b(?:ou|or)\b (?:bien |de manière |plutôt |d'un |d'une |un |une |en |à |le |la |les |de |d')?|还是", re.IGNORECASE)
+_SIDES = re.compile(
+    r",? \b(?:ou|or)\b (?:bien |de manière |plutôt |d'un |d'une |un |une |en |à |le |la |les |de |d')?|还是",
+    re.IGNORECASE,
+)
 
 
 def _side(question: str, evidence: Evidence) -> str:
@@ -125,7 +149,9 @@ def _side(question: str, evidence: Evidence) -> str:
     scores = []
     for side in candidates:
         own = set(stems(side)) - {word for other in candidates if other is not side for word in stems(other)}
-        scores.append(sum(match.score for match in matches if own & (match.covered | set(stems(match.piece.text)))))
+        scores.append(
+            sum(match.score for match in matches if own & (match.covered | set(stems(match.piece.text))))
+        )
     if not any(scores):
         return ""
     return candidates[scores.index(max(scores))].strip(" ,.;:")
@@ -140,10 +166,17 @@ def _tail(text: str) -> str:
 
 # -- yes and no --------------------------------------------------------------------------------------
 
-_MORE = re.compile(r"superieur|plus de|au moins|depass|excede|more than|greater|above|at least|exceed|higher|高于|超过|大于|至少")
+_MORE = re.compile(
+    r"superieur|plus de|au moins|depass|excede|more than|greater|above|at least|exceed|higher|高于|超过|大于|至少"
+)
 _LESS = re.compile(r"inferieur|moins de|au plus|less than|below|at most|lower|under|低于|小于|不超过|至多")
-_ONLY = re.compile(r"uniquement|seulement|exclusivement|toujours|systematiquement|\btou(?:s|tes)\b|only|always|\ball\b|exclusively|仅|只|全部|总是")
-_DENIED = re.compile(r"\b(?:exempt|exonere|sans|aucune?|gratuit|nuls?|nulles?|jamais|pas|without|free of|never|no)\b|无|没有|未")
+_ONLY = re.compile(
+    r"uniquement|seulement|exclusivement|toujours|systematiquement|only|always|exclusively|仅|只|总是"
+)
+_ALL = re.compile(r"\b(?:tous|toutes|all|every)\b|全部|所有")
+_DENIED = re.compile(
+    r"\b(?:exempt|exonere|sans|aucune?|gratuit|nuls?|nulles?|jamais|pas|without|free of|never|no)\b|无|没有|未"
+)
 _CODE = re.compile(r"\b(?=\w*\d)[A-Z]\w{1,15}\b|\b[A-Z]{2,6}\b")
 
 
@@ -166,14 +199,23 @@ def holds(question: str, evidence: Evidence, language: str) -> bool:
         limit = _MORE.search(asked) or _LESS.search(asked)
         if limit is not None and found:
             return found[0] > target if _MORE.search(asked) else found[0] < target
-        stated = [float(number.value) for match in near for number in find_numbers(match.piece.text, language=language)]
+        stated = [
+            float(number.value)
+            for match in near
+            for number in find_numbers(match.piece.text, language=language)
+        ]
         return any(math.isclose(value, target, rel_tol=1e-6) for value in stated)
+    for words_of_scope, otherwise in ((_ONLY, False), (_ALL, True)):
+        scope = words_of_scope.search(asked)
+        if scope is not None:
+            said = any(stem(scope[0]) in map(stem, words(match.piece.text)) for match in near)
+            return said or otherwise
     if _missing(question, evidence) > 0.5:
         return denied
-    if any(spans.says_none(match.piece.text) for match in near[:3]):
+    # A word of absence counts in a cell, and in a sentence that fits best.
+    absent = [match for number, match in enumerate(near) if match.piece.cell or number < 2]
+    if any(spans.says_none(match.piece.text) for match in absent):
         return denied
-    if _ONLY.search(asked):
-        return False
     return not denied
 
 
@@ -191,7 +233,9 @@ def _figures(question: str, evidence: Evidence, language: str) -> list[float]:
 
 # -- options -----------------------------------------------------------------------------------------
 
-_CANNOT_TELL = re.compile(r"impossible|on ne sait pas|non precise|pas precise|cannot|none of|not (?:given|stated)|无法|以上都不")
+_CANNOT_TELL = re.compile(
+    r"impossible|on ne sait pas|non precise|pas precise|cannot|none of|not (?:given|stated)|无法|以上都不"
+)
 
 
 def choose(question: Question, evidence: Evidence) -> list[str]:
@@ -200,11 +244,39 @@ def choose(question: Question, evidence: Evidence) -> list[str]:
     support = {
         letter: _support(question.text, text, evidence, language) for letter, text in question.options.items()
     }
+    for letter in _pointed_at(question, evidence, language):
+        support[letter] += 2.0
     ranked = sorted(support, key=lambda letter: (-support[letter], letter))
     best = support[ranked[0]]
     if not question.multiple:
         return [ranked[0]]
     return sorted(letter for letter in ranked if support[letter] >= 0.85 * best) if best > 0 else [ranked[0]]
+
+
+def _pointed_at(question: Question, evidence: Evidence, language: str) -> list[str]:
+    """The options that name what is worked out from figures: an extreme, what lies beyond a limit, a result."""
+    found = extreme(question.text, evidence.series)
+    labels = [] if found is None else [found[0]]
+    asked = fold(question.text)
+    limits = [float(number.written) for number in find_numbers(question.text, language=language)]
+    if found is None and limits and (_MORE.search(asked) or _LESS.search(asked)):
+        labels = beyond(question.text, evidence.series, limits[0], _MORE.search(asked) is not None)
+    named = [
+        letter
+        for letter, text in question.options.items()
+        if any(fold(text) == fold(label) for label in labels)
+    ]
+    result = None if named else worked_out(question.text, evidence.series)
+    if result is None:
+        return named
+    return [
+        letter
+        for letter, text in question.options.items()
+        if any(
+            abs(float(number.written) - result) <= 0.005 * abs(result)
+            for number in find_numbers(text, language=language)
+        )
+    ]
 
 
 def _support(question: str, option: str, evidence: Evidence, language: str) -> float:

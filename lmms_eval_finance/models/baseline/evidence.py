@@ -10,11 +10,14 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import Levenshtein
 
-from lmms_eval_finance.models.baseline.grid import Cell, Grid
+from lmms_eval_finance.models.baseline.grid import Cell, Grid, from_html
+from lmms_eval_finance.models.baseline.series import Series, header_rows, of_grids
 from lmms_eval_finance.models.baseline.words import stems, words
 
 MOST_PIECES = 4000
-_SENTENCE_END = re.compile(r"(?<=[.;!?。；！？])(?<!\b[A-Z]\.)(?<!S\.A\.)(?<!\bM\.)(?<!Inc\.)(?<!Ltd\.)\s+|(?<=[。；！？])")
+_SENTENCE_END = re.compile(
+    r"(?<=[.;!?。；！？])(?<!\b[A-Z]\.)(?<!S\.A\.)(?<!\bM\.)(?<!Inc\.)(?<!Ltd\.)\s+|(?<=[。；！？])"
+)
 _WORD = re.compile(r"\S+")
 _SHORT = 9
 
@@ -28,15 +31,17 @@ class Piece:
         around: texts that belong to it (a heading, the row's first cell) and how closely, 0 to 1.
         place: its number in the order of reading.
         cell: whether it is a cell of a table.
+        trust: how much it counts, 0 to 1.
     """
 
     text: str
     around: tuple[tuple[str, float], ...] = ()
     place: int = 0
     cell: bool = False
+    trust: float = 1.0
 
 
-def from_text(text: str, start: int = 0) -> list[Piece]:
+def from_text(text: str, start: int = 0, trust: float = 1.0) -> list[Piece]:
     """The sentences and lines of a text, each with its heading and neighbours."""
     units: list[tuple[str, str]] = []
     heading = ""
@@ -57,13 +62,14 @@ def from_text(text: str, start: int = 0) -> list[Piece]:
         around = [(before, 0.75 if label else 0.35), (after, 0.2)]
         if above and above != before:
             around.append((above, 0.4))
-        pieces.append(Piece(sentence, tuple(pair for pair in around if pair[0]), start + number))
+        pieces.append(Piece(sentence, tuple(pair for pair in around if pair[0]), start + number, trust=trust))
     return pieces
 
 
 def from_grid(grid: Grid, title: str = "", start: int = 0) -> list[Piece]:
     """The cells of a table, each with its row's and column's headings."""
-    rows, columns = grid.shape
+    _, columns = grid.shape
+    heads = header_rows(grid)
     slots: dict[tuple[int, int], Cell] = {
         (row, column): cell
         for cell in grid.cells
@@ -77,7 +83,12 @@ def from_grid(grid: Grid, title: str = "", start: int = 0) -> list[Piece]:
         seen = {id(cell)}
         around: list[tuple[str, float]] = []
 
-        def add(place: tuple[int, int], weight: float, seen: set[int] = seen, around: list[tuple[str, float]] = around) -> None:
+        def add(
+            place: tuple[int, int],
+            weight: float,
+            seen: set[int] = seen,
+            around: list[tuple[str, float]] = around,
+        ) -> None:
             other = slots.get(place)
             if other is not None and id(other) not in seen and other.text:
                 seen.add(id(other))
@@ -86,9 +97,8 @@ def from_grid(grid: Grid, title: str = "", start: int = 0) -> list[Piece]:
         add((cell.row, 0), 0.95)
         if cell.column > 1:
             add((cell.row, 1), 0.8)
-        add((0, cell.column), 0.95)
-        if rows > 2:
-            add((1, cell.column), 0.6)
+        for row in range(min(heads, cell.row)):
+            add((row, cell.column), 0.95)
         for row in range(cell.row - 1, 0, -1):
             above = slots.get((row, 0))
             if above is not None and above.columns >= max(2, columns - 1):
@@ -102,11 +112,22 @@ def from_grid(grid: Grid, title: str = "", start: int = 0) -> list[Piece]:
     return pieces
 
 
-class Evidence:
-    """Pieces that can be searched by the words of a question."""
+_TABLE = re.compile(r"<table\b.*?(?:</table>|\Z)", re.IGNORECASE | re.DOTALL)
 
-    def __init__(self, pieces: Iterable[Piece]) -> None:
+
+def without_tables(text: str) -> tuple[str, list[Grid]]:
+    """A text without the HTML tables in it, and those tables."""
+    grids = [grid for found in _TABLE.finditer(text) if (grid := from_html(found[0])) is not None]
+    return _TABLE.sub("", text), grids
+
+
+class Evidence:
+    """Pieces that can be searched by the words of a question, and the tables and series of figures among them."""
+
+    def __init__(self, pieces: Iterable[Piece], grids: Sequence[Grid] = ()) -> None:
         self.pieces: Sequence[Piece] = list(pieces)[:MOST_PIECES]
+        self.grids = grids
+        self.series: Sequence[Series] = of_grids(grids)
         self._own = [stems(piece.text) for piece in self.pieces]
         self._around = [
             [(frozenset(stems(text)), weight) for text, weight in piece.around] for piece in self.pieces
@@ -163,7 +184,8 @@ class Evidence:
                     found[word] = max(near)
         total = sum(weights.values()) or 1.0
         score = sum(weights[word] * share for word, share in found.items()) / total
-        return Match(self.pieces[number], score, frozenset(inside), frozenset(found))
+        piece = self.pieces[number]
+        return Match(piece, score * piece.trust, frozenset(inside), frozenset(found))
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,10 @@ MOST_LINES = 200
 """Ruling lines in one direction; a picture with more is no table."""
 _DRAWN = 0.75
 """Share of an edge between two cells that has to be inked to part them."""
+_LINES_A_ROW = 3
+"""Between two horizontal lines: with more lines of text than that on average, several rows stand there."""
+_DARK = 128
+"""Grey level around a place below which lines are light on dark."""
 
 
 @dataclass
@@ -77,9 +81,47 @@ class Grid:
 
 def _html(cell: Cell) -> str:
     spans = "".join(
-        f' {name}="{count}"' for name, count in (("rowspan", cell.rows), ("colspan", cell.columns)) if count > 1
+        f' {name}="{count}"'
+        for name, count in (("rowspan", cell.rows), ("colspan", cell.columns))
+        if count > 1
     )
     return f"<td{spans}>{escape(cell.text, quote=False)}</td>"
+
+
+_MOST_SPAN = 100
+
+
+def from_html(html: str) -> Grid | None:
+    """The first table of an HTML text, spans resolved; None without cells.
+
+    >>> from_html("<table><tr><td rowspan=2>a</td><td>b</td></tr><tr><td>c</td></tr></table>").shape
+    (2, 2)
+    """
+    from lxml import html as parser
+
+    try:
+        tree = parser.fromstring(html)
+    except (ValueError, parser.etree.ParserError):
+        return None
+    cells: list[Cell] = []
+    taken: set[tuple[int, int]] = set()
+    for row, line in enumerate(tree.iter("tr")):
+        column = 0
+        for node in line.iterchildren("td", "th"):
+            while (row, column) in taken:
+                column += 1
+            high, wide = _span_of(node.get("rowspan")), _span_of(node.get("colspan"))
+            cells.append(Cell(row, column, high, wide, said=" ".join(node.text_content().split())))
+            taken |= {(r, c) for r in range(row, row + high) for c in range(column, column + wide)}
+            column += wide
+        if len(cells) > MOST_LINES * 20:
+            break
+    return Grid(cells) if cells else None
+
+
+def _span_of(value: str | None) -> int:
+    digits = "".join(character for character in value or "" if character in "0123456789")[:3]
+    return min(_MOST_SPAN, max(1, int(digits or 1)))
 
 
 # -- ruled tables ------------------------------------------------------------------------------------
@@ -103,20 +145,25 @@ def rules_of(image: NDArray[np.uint8], fragments: Sequence[Fragment]) -> Rules:
     import cv2
 
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    ground = cv2.medianBlur(grey, 31)
     letters = np.zeros(grey.shape, dtype=bool)
     for one in fragments:
-        inset = 0.2 * one.height
-        letters[round(one.top + inset) : round(one.bottom - inset), max(0, round(one.left)) : round(one.right)] = True
+        inset = 0.3 * one.height
+        letters[
+            round(one.top + inset) : round(one.bottom - inset), max(0, round(one.left)) : round(one.right)
+        ] = True
     length = max(12, round(2 * median_height(fragments)))
     masks = []
     for shape, gap in (((length, 1), (5, 1)), ((1, length), (1, 5))):
         found = np.zeros(grey.shape, dtype=bool)
-        for shade in (255 - grey, grey):
+        for shade, around in ((255 - grey, ground >= _DARK), (grey, ground < _DARK)):
             ink = cv2.adaptiveThreshold(shade, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY, 15, -6)
-            ink[letters] = 0
+            ink[letters | ~around] = 0
             strokes = cv2.morphologyEx(ink, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_RECT, shape))
             # Antialiased lines break: gaps of a few pixels along the line are closed.
-            found |= cv2.morphologyEx(strokes, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_RECT, gap)) > 0
+            found |= (
+                cv2.morphologyEx(strokes, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_RECT, gap)) > 0
+            )
         masks.append(found)
     across, down = masks
     return Rules(across, down, _positions(across), _positions(down.T))
@@ -126,6 +173,11 @@ def ruled_grid(rules: Rules, fragments: Sequence[Fragment]) -> Grid | None:
     """The table that ruling lines draw, with the texts whose middle lies in a cell; None where they draw none."""
     ys, xs = rules.ys, rules.xs
     if not (2 <= len(ys) <= MOST_LINES and 2 <= len(xs) <= MOST_LINES and len(ys) + len(xs) > 4):
+        return None
+    height = round(ys[-1]) - round(ys[0])
+    inside = rules.down[round(ys[0]) : round(ys[-1])]
+    drawn = [inside[:, max(0, round(x) - 2) : round(x) + 3].any(axis=1).sum() for x in xs]
+    if max(drawn) < 0.4 * height:
         return None
     cells = _merged(_parted(rules.across, rules.down, ys, xs), ys, xs)
     for fragment in fragments:
@@ -160,7 +212,10 @@ def _parted(
     right = np.zeros((rows, columns), dtype=bool)
     for row in range(rows):
         for column in range(columns):
-            y, x = slice(round(ys[row]) + 1, round(ys[row + 1])), slice(round(xs[column]) + 1, round(xs[column + 1]))
+            y, x = (
+                slice(round(ys[row]) + 1, round(ys[row + 1])),
+                slice(round(xs[column]) + 1, round(xs[column + 1])),
+            )
             edge = across[max(0, round(ys[row + 1]) - 3) : round(ys[row + 1]) + 4, x].any(axis=0)
             below[row, column] = edge.size == 0 or edge.mean() >= _DRAWN
             edge = down[y, max(0, round(xs[column + 1]) - 3) : round(xs[column + 1]) + 4].any(axis=1)
@@ -181,7 +236,11 @@ def _merged(
             if taken[row, column]:
                 continue
             wide = 1
-            while column + wide < columns and not right[row, column + wide - 1] and not taken[row, column + wide]:
+            while (
+                column + wide < columns
+                and not right[row, column + wide - 1]
+                and not taken[row, column + wide]
+            ):
                 wide += 1
             high = 1
             while row + high < rows and not below[row + high - 1, column : column + wide].any():
@@ -203,7 +262,7 @@ def spaced_grid(fragments: Sequence[Fragment], rules: Sequence[float] = ()) -> G
 
     Args:
         fragments: the texts.
-        rules: heights of horizontal lines, which part rows where they make three rows or more.
+        rules: heights of horizontal lines, which part rows where few lines of text stand between them.
     """
     lines = text_lines(fragments)
     while lines and len(lines[0]) == 1:
@@ -214,7 +273,7 @@ def spaced_grid(fragments: Sequence[Fragment], rules: Sequence[float] = ()) -> G
     if len(edges) < 2 or len(lines) < 2:
         return None
     bands = [sum(rule < line[0].middle[1] for rule in rules) for line in lines]
-    banded = len(set(bands)) >= 3
+    banded = len(set(bands)) >= 3 and len(lines) <= _LINES_A_ROW * len(set(bands))
     cells: list[Cell] = []
     row, last_band, last_bottom = -1, -1, float("-inf")
     for line, band in zip(lines, bands, strict=True):
@@ -242,21 +301,24 @@ def spaced_grid(fragments: Sequence[Fragment], rules: Sequence[float] = ()) -> G
 
 
 def _columns(lines: Sequence[Sequence[Fragment]]) -> list[tuple[float, float]]:
-    """Columns as intervals of x: what stays together where lines of several fragments are laid over each other."""
+    """Columns as intervals of x, grown from the narrowest texts; a text over several columns spans them."""
     several = [line for line in lines if len(line) > 1]
-    if not several:
-        return []
-    intervals = sorted((fragment.left, fragment.right) for line in several for fragment in line)
-    widest = 0.45 * max(right for _, right in intervals)
-    merged: list[list[float]] = []
-    for left, right in intervals:
-        if right - left > widest:
+    usual = max(2, 0.2 * len(several))
+    grown: list[list[float]] = []  # left, right, number of texts
+    for fragment in sorted((one for line in several for one in line), key=lambda one: (one.width, one.left)):
+        left, right = fragment.left, fragment.right
+        touched = [column for column in grown if min(right, column[1]) - max(left, column[0]) > 0.5]
+        if sum(column[2] >= usual for column in touched) > 1:
             continue
-        if merged and left < merged[-1][1]:
-            merged[-1][1] = max(merged[-1][1], right)
-        else:
-            merged.append([left, right])
-    return [(left, right) for left, right in merged]
+        grown = [column for column in grown if column not in touched]
+        grown.append(
+            [
+                min([left, *(column[0] for column in touched)]),
+                max([right, *(column[1] for column in touched)]),
+                1 + sum(column[2] for column in touched),
+            ]
+        )
+    return sorted((left, right) for left, right, _ in grown)
 
 
 def _span(fragment: Fragment, edges: Sequence[tuple[float, float]]) -> tuple[int, int]:

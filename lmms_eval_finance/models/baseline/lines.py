@@ -41,7 +41,13 @@ def join(fragments: Sequence[Fragment]) -> str:
                 text = fragment.text
             elif _is_wide(text[-1]) and _is_wide(fragment.text[0]):
                 text += fragment.text
-            elif fragment is line[0] and len(text) > 2 and text[-1] == "-" and text[-2].isalpha() and fragment.text[0].islower():
+            elif (
+                fragment is line[0]
+                and len(text) > 2
+                and text[-1] == "-"
+                and text[-2].isalpha()
+                and fragment.text[0].islower()
+            ):
                 text = text[:-1] + fragment.text
             else:
                 text += " " + fragment.text
@@ -59,7 +65,12 @@ def blocks(fragments: Sequence[Fragment]) -> list[list[Fragment]]:
             near = -0.5 * height < fragment.top - last.bottom < 0.9 * height
             shared = min(last.right, fragment.right) - max(last.left, fragment.left)
             alike = 0.6 < fragment.height / max(last.height, 1) < 1.6
-            if near and alike and shared > 0.5 * min(last.width, fragment.width) and abs(fragment.left - last.left) < 4 * height:
+            if (
+                near
+                and alike
+                and shared > 0.5 * min(last.width, fragment.width)
+                and abs(fragment.left - last.left) < 4 * height
+            ):
                 home = block
                 break
         if home is None:

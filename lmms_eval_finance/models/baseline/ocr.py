@@ -115,7 +115,8 @@ def recognise(image: NDArray[np.uint8]) -> list[Fragment]:
     if scale != 1.0:
         size = (max(1, round(width * scale)), max(1, round(height * scale)))
         resized = np.asarray(
-            cv2.resize(image, size, interpolation=cv2.INTER_CUBIC if scale > 1 else cv2.INTER_AREA), dtype=np.uint8
+            cv2.resize(image, size, interpolation=cv2.INTER_CUBIC if scale > 1 else cv2.INTER_AREA),
+            dtype=np.uint8,
         )
     found = _engine(detect=True)(np.ascontiguousarray(resized[:, :, ::-1]))
     if found.boxes is None or not found.txts:
@@ -123,7 +124,10 @@ def recognise(image: NDArray[np.uint8]) -> list[Fragment]:
     fragments = [
         Fragment(
             text.strip(),
-            *(float(edge) / scale for edge in (box[:, 0].min(), box[:, 1].min(), box[:, 0].max(), box[:, 1].max())),
+            *(
+                float(edge) / scale
+                for edge in (box[:, 0].min(), box[:, 1].min(), box[:, 0].max(), box[:, 1].max())
+            ),
         )
         for box, text in zip(found.boxes, found.txts, strict=True)
         if text.strip()

@@ -1,4 +1,4 @@
-"""A picture as the model sees it: pixels, texts, table; texts are read once per picture and kept on disk."""
+"""A picture as the model sees it: pixels, texts, table; what is dear to read is kept on disk."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lmms_eval_finance.data.sources import cache_folder
-from lmms_eval_finance.models.baseline import chart, evidence, grid, ocr
+from lmms_eval_finance.models.baseline import chart, evidence, formula, grid, ocr, seals
 from lmms_eval_finance.models.baseline.lines import blocks, join, text_lines
 from lmms_eval_finance.models.baseline.ocr import Fragment
 
@@ -25,20 +26,42 @@ if TYPE_CHECKING:
     from PIL import Image
 
 VERSION = "1"
-"""Part of the names of kept files: a change of `ocr` raises it."""
+"""Part of the names of kept files: a change of how pictures are read raises it."""
+MOST_PIXELS = 40_000_000
+"""A larger picture is shrunk before anything else."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """A picture with its texts.
+    """A picture and what stands on it, read when it is first asked for.
 
     Attributes:
         pixels: height x width x RGB.
-        fragments: its texts, from top to bottom.
+        key: hash of the picture.
     """
 
     pixels: NDArray[np.uint8]
-    fragments: Sequence[Fragment]
+    key: str
+    _reading: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    @cached_property
+    def fragments(self) -> Sequence[Fragment]:
+        """The texts, from top to bottom."""
+
+        def recognise() -> list[tuple[Any, ...]]:
+            return [astuple(fragment) for fragment in ocr.recognise(self.pixels)]
+
+        return [Fragment(*fields) for fields in self._kept("text", recognise)]
+
+    @cached_property
+    def seal(self) -> str:
+        """The text, where the picture is a seal."""
+        return str(self._kept("seal", lambda: seals.read(self.pixels)))
+
+    @cached_property
+    def latex(self) -> str:
+        """The formula, where the picture is one."""
+        return str(self._kept("latex", lambda: formula.to_latex(self.pixels)))
 
     @cached_property
     def table(self) -> grid.Grid | None:
@@ -47,51 +70,39 @@ class Page:
 
     @cached_property
     def chart(self) -> grid.Grid | None:
-        """The values of a bar or line chart on it as a table, if there is one."""
+        """The values of a chart on it as a table, if there is one."""
         return chart.values_of(self.pixels, self.fragments)
 
     @property
-    def lines(self) -> list[str]:
-        """Its texts line by line."""
-        return [join(line) for line in text_lines(self.fragments)]
+    def grids(self) -> list[grid.Grid]:
+        """Its chart and its table, if there are any."""
+        return [one for one in (self.chart, self.table) if one is not None]
 
     @cached_property
     def pieces(self) -> list[evidence.Piece]:
         """Everything on it that a question can be answered from."""
+        lines = "\n".join(join(line) for line in text_lines(self.fragments))
         found = evidence.from_text("\n".join(join(block) for block in blocks(self.fragments)))
-        found += evidence.from_text("\n".join(self.lines), len(found))
-        for one in (self.table, self.chart):
-            if one is not None:
-                title = " ".join(join([fragment]) for fragment in self.fragments if fragment.bottom < one.top)
-                found += evidence.from_grid(one, title[:300], len(found))
+        # Lines across the columns of a table mix what does not belong together.
+        found += evidence.from_text(lines, len(found), trust=0.7 if self.table else 1.0)
+        for one in self.grids:
+            title = " ".join(join([fragment]) for fragment in self.fragments if fragment.bottom < one.top)
+            found += evidence.from_grid(one, title[:300], len(found))
+        return found
+
+    def _kept(self, name: str, read: Callable[[], Any]) -> Any:
+        """What was read of this picture before, else what `read` gives, as JSON; one thread reads at a time."""
+        place = cache_folder() / "baseline" / f"{VERSION}-{ocr.version()}" / f"{self.key}-{name}.json"
+        with self._reading:
+            try:
+                return json.loads(place.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                found = read()
+            _write(place, json.dumps(found, ensure_ascii=False))
         return found
 
 
-@functools.lru_cache(maxsize=32)
-def _page(key: str, size: tuple[int, int], data: bytes) -> Page:
-    pixels = np.frombuffer(data, dtype=np.uint8).reshape(size[1], size[0], 3)
-    return Page(pixels, _fragments(key, pixels))
-
-
-def read(image: Image.Image) -> Page:
-    """The picture with its texts, from the disk where they were read before."""
-    shown = image.convert("RGB")
-    data = shown.tobytes()
-    key = hashlib.sha256(repr(shown.size).encode() + data).hexdigest()
-    return _page(key, shown.size, data)
-
-
-def _fragments(key: str, pixels: NDArray[np.uint8]) -> list[Fragment]:
-    kept = cache_folder() / "baseline" / f"{VERSION}-{ocr.version()}" / f"{key}.json"
-    try:
-        return [Fragment(*fields) for fields in json.loads(kept.read_text(encoding="utf-8"))]
-    except (OSError, ValueError, TypeError):
-        fragments = ocr.recognise(pixels)
-    _keep(kept, json.dumps([astuple(fragment) for fragment in fragments], ensure_ascii=False))
-    return fragments
-
-
-def _keep(path: Path, text: str) -> None:
+def _write(path: Path, text: str) -> None:
     """Write a file whole or not at all; several processes may do so at once."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -101,3 +112,23 @@ def _keep(path: Path, text: str) -> None:
         os.replace(scratch, path)
     except OSError:
         return  # a full or read-only disk costs time, not answers
+
+
+def read(image: Image.Image) -> Page:
+    """The page of a picture; the same picture gives the same page."""
+    if image.width * image.height > MOST_PIXELS:
+        shrink = (MOST_PIXELS / (image.width * image.height)) ** 0.5
+        image = image.resize((max(1, int(image.width * shrink)), max(1, int(image.height * shrink))))
+    shown = image.convert("RGB")
+    data = shown.tobytes()
+    key = hashlib.sha256(repr(shown.size).encode() + data).hexdigest()
+    with _OPENING:
+        return _page(key, shown.size, data)
+
+
+_OPENING = threading.Lock()
+
+
+@functools.lru_cache(maxsize=32)
+def _page(key: str, size: tuple[int, int], data: bytes) -> Page:
+    return Page(np.frombuffer(data, dtype=np.uint8).reshape(size[1], size[0], 3), key)

@@ -91,11 +91,19 @@ SORTS: Sequence[Sort] = (
         "siège adresse",
         True,
     ),
-    _sort("isin", r"\bisin\b|code d.identification|identifiant", spans.by_pattern(r"\b[A-Z]{2}[ ]?(?:[A-Z0-9][ ]?){9}\d\b"), "isin", True),
+    _sort(
+        "isin",
+        r"\bisin\b|code d.identification|identifiant",
+        spans.by_pattern(r"\b[A-Z]{2}[ ]?(?:[A-Z0-9][ ]?){9}\d\b"),
+        "isin",
+        True,
+    ),
     _sort(
         "directive",
         r"\bdirectives?\b|\breglement\b(?!-)|quelle (?:loi|reglementation)",
-        spans.by_pattern(r"(?:\((?:CE|CEE|UE|EU)\)[ ]?)?(?:n°[ ]?)?\b\d{2,4}/\d{1,4}(?:/(?:CE|CEE|UE|EC|EU)\b|\b(?!/))"),
+        spans.by_pattern(
+            r"(?:\((?:CE|CEE|UE|EU)\)[ ]?)?(?:n°[ ]?)?\b\d{2,4}/\d{1,4}(?:/(?:CE|CEE|UE|EC|EU)\b|\b(?!/))"
+        ),
         "directive règlement",
     ),
     _sort(
@@ -105,9 +113,16 @@ SORTS: Sequence[Sort] = (
         "code",
     ),
     _sort(
-        "currency", r"\b(?:devises?|monnaies?|currency|currencies)\b|币种|货币", spans.by_pattern(_CURRENCY, re.IGNORECASE), "devise"
+        "currency",
+        r"\b(?:devises?|monnaies?|currency|currencies)\b|币种|货币",
+        spans.by_pattern(_CURRENCY, re.IGNORECASE),
+        "devise",
     ),
-    _sort("year", r"(?:en |pour |dans )?quelles? annees?|depuis quelle annee|(?:which|what) years?\b|哪一?年|年份", spans.years),
+    _sort(
+        "year",
+        r"(?:en |pour |dans )?quelles? annees?|depuis quelle annee|(?:which|what) years?\b|哪一?年|年份",
+        spans.years,
+    ),
     _sort(
         "duration",
         r"combien (?:de temps|d.annees|de jours|de mois)|\bduree\b|\bhorizon\b|periode de (?:detention|placement)|quelle periode|\bdelai|preavis"
@@ -132,7 +147,10 @@ SORTS: Sequence[Sort] = (
     _sort(
         "authority",
         r"\bautorites?\b|\bregulateur|\bsupervise|regulatory|\bregulator|监管",
-        spans.names(r"autorit|authority|commission de surveillance|central bank|banque centrale|\bAMF\b|\bCSSF\b|\bFCA\b|\bSEC\b|\bBaFin\b|银保监|证监", rest=0.35),
+        spans.names(
+            r"autorit|authority|commission de surveillance|central bank|banque centrale|\bAMF\b|\bCSSF\b|\bFCA\b|\bSEC\b|\bBaFin\b|银保监|证监",
+            rest=0.35,
+        ),
         "autorité agréé réglementé",
     ),
     _sort(
@@ -141,22 +159,42 @@ SORTS: Sequence[Sort] = (
         r"|conservateur|centralisateur|agent|company|manager|custodian|bank|issuer|broker)\b|公司|银行|券商",
         spans.names(_COMPANY, rest=0.6),
     ),
-    _sort("legal", r"forme (?:juridique|legale)|legal form", spans.by_pattern(
-        r"\b(?:SICAV|FCP|SICAF|SCPI|OPCI|SPPICAV|ICAV|FIP|FCPI|FCPR|[Ff]onds [Cc]ommun de [Pp]lacement|[Ss]ociété d['’][Ii]nvestissement à [Cc]apital [Vv]ariable|plc)\b"
-    ), "forme juridique"),
-    _sort("status", r"statut|cadre (?:juridique|reglementaire)|type de fonds", spans.by_pattern(r"\b(?:OPCVM|FIA|OPC|UCITS|AIF|SICAV|FCP|ELTIF|FPS)\b"), "opcvm"),
+    _sort(
+        "legal",
+        r"forme (?:juridique|legale)|legal form",
+        spans.by_pattern(
+            r"\b(?:SICAV|FCP|SICAF|SCPI|OPCI|SPPICAV|ICAV|FIP|FCPI|FCPR|[Ff]onds [Cc]ommun de [Pp]lacement|[Ss]ociété d['’][Ii]nvestissement à [Cc]apital [Vv]ariable|plc)\b"
+        ),
+        "forme juridique",
+    ),
+    _sort(
+        "status",
+        r"statut|cadre (?:juridique|reglementaire)|type de fonds",
+        spans.by_pattern(r"\b(?:OPCVM|FIA|OPC|UCITS|AIF|SICAV|FCP|ELTIF|FPS)\b"),
+        "opcvm",
+    ),
     _sort(
         "allocation",
         r"(?:affectation|utilisation|distribution|traitement|traites)\b.*\b(?:resultats?|revenus?|sommes|dividendes|plus-values|benefices)|(?:resultats?|revenus?|dividendes)\b.*\b(?:affect|distribu|traite|utilis)",
-        spans.by_pattern(r"\b(?:capitalisation(?: et/ou distribution)?|distribution|accumulation|capitalisés|distribués|réinvestis)\b", re.IGNORECASE),
+        spans.by_pattern(
+            r"\b(?:capitalisation(?: et/ou distribution)?|distribution|accumulation|capitalisés|distribués|réinvestis)\b",
+            re.IGNORECASE,
+        ),
         "affectation résultats",
     ),
     _sort(
         "document",
         r"(?:type|nature|nom) (?:de |du )?document|ce document est|d.un document|quel document|\bkiid\b.*\b(?:identif|reconn|sait|savoir)|(?:identif|reconn|sait|savoir).*\b(?:kiid|priip)",
-        spans.by_pattern(r"document d['’]informations? clés?|informations clés pour l['’]investisseur|\b(?:prospectus|addendum|key information document|KIID|PRIIP)\b", re.IGNORECASE),
+        spans.by_pattern(
+            r"document d['’]informations? clés?|informations clés pour l['’]investisseur|\b(?:prospectus|addendum|key information document|KIID|PRIIP)\b",
+            re.IGNORECASE,
+        ),
     ),
-    _sort("count", r"combien (?:de |d.|y a-t-il de |existe-t-il de )(?!temps|annees|fois|jours|mois)|how many|多少(?:个|家|只|种|名|项|款|条)|几(?:个|家|只|种|名|项|款|条)", spans.figures(percent=0.1, money=0.2, none=0)),
+    _sort(
+        "count",
+        r"combien (?:de |d.|y a-t-il de |existe-t-il de )(?!temps|annees|fois|jours|mois)|how many|多少(?:个|家|只|种|名|项|款|条)|几(?:个|家|只|种|名|项|款|条)",
+        spans.figures(percent=0.1, money=0.2, none=0),
+    ),
     _sort(
         "percent",
         r"pourcentage|\btaux\b|\bfrais\b|commissions?|performances?|rendement|\bcouts?\b|quotite|percent|\brate\b|\bfees?\b|return|\byield\b|百分|比例|比率|增长率|占比|率",
@@ -171,13 +209,20 @@ SORTS: Sequence[Sort] = (
     _sort(
         "fund",
         r"\b(?:fonds|compartiment|produit|portefeuille|fund|sicav)\b|基金",
-        spans.names(r"\b(?:fund|fonds|funds|equity|equities|bond|bonds|portfolio|income|growth|actions|rendement|obligations|sicav|icav|opportunities|global|sélection)\b|基金", rest=0.7),
+        spans.names(
+            r"\b(?:fund|fonds|funds|equity|equities|bond|bonds|portfolio|income|growth|actions|rendement|obligations|sicav|icav|opportunities|global|sélection)\b|基金",
+            rest=0.7,
+        ),
         "fonds compartiment nom",
     ),
     _sort("name", r"\bqui\b|s.appelle|\bnom\b|denomination|\bwho\b|the name|谁|名称|哪家", spans.names()),
 )
+_MENTIONED = frozenset(("percent", "amount", "number", "count", "date"))
+"""Sorts whose words turn up in questions for something else (`quelle assiette pour les frais`)."""
 _NAMES = frozenset(("fund", "name", "company", "authority"))
-_NAMING = re.compile(r"\bqui\b|appelle|intitul|\bnom\b|denomination|identite|\bwho\b|\bname|quel(?:le)? (?:est )?(?:la |le |l.)?(?:societe|autorite|banque|entite|gestionnaire|depositaire|fonds|compartiment|sicav|produit|organisme|acteur|etablissement)|which|谁|名称|哪")
+_NAMING = re.compile(
+    r"\bqui\b|appelle|intitul|\bnom\b|denomination|identite|\bwho\b|\bname|quel(?:le)? (?:est )?(?:la |le |l.)?(?:societe|autorite|banque|entite|gestionnaire|depositaire|fonds|compartiment|sicav|produit|organisme|acteur|etablissement)|which|谁|名称|哪"
+)
 NUMBER = _sort("number", "", spans.figures(none=0))
 AMOUNT = _sort("amount", "", _SUMS)
 
@@ -194,6 +239,9 @@ _YES_NO = re.compile(
     r"|^\W*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|must)\b|吗|是否|有没有|能否|可否|是不是"
 )
 _EITHER = re.compile(r"\b(?:ou|or)\b|还是")
+_EXISTS = re.compile(
+    r"y a[- ]t[- ]il|existe[- ]t[- ]|\b(?:peut|peuvent|doit|doivent)[- ](?:il|elle|on)|\bcan\b|\bis there\b|\bare there\b|有没有|是否有"
+)
 _NO_SIDES = re.compile(r"\b(?:ou|or) (?:non|pas|plus|moins|egale?|not|more|less)\b|vrai ou faux")
 
 
@@ -212,7 +260,7 @@ def turn_of(question: str) -> str:
     turned = _YES_NO.search(text)
     open_ended = asking is not None and not _is_relative(text, asking)
     if turned and not (open_ended and asking is not None and asking.start() < turned.start()):
-        return "either" if _has_sides(text) else "yes_no"
+        return "either" if _has_sides(text) and not _EXISTS.search(text) else "yes_no"
     if open_ended:
         return "open"
     if _has_sides(text):
@@ -243,9 +291,13 @@ def sort_of(question: str) -> Sort | None:
     """
     text = fold(question)
     asking = _ASKING.search(text)
-    head = " ".join(text[asking.start() :].split()[:6]) if asking else text
+    head = " ".join(text[asking.start() :].split()[:5]) if asking else text
+    # `quelle assiette ...` names what it asks for, `combien ...` does not.
+    named = asking is not None and re.match(r"quel|what|which|lequel|laquelle", asking[0])
     for part in (head, text):
         for sort in SORTS:
+            if part is text and named and sort.name in _MENTIONED:
+                continue
             if sort.asked.search(part) and (sort.name not in _NAMES or _NAMING.search(text)):
                 return sort
     return None

@@ -46,7 +46,8 @@ _NONE = re.compile(
     re.IGNORECASE,
 )
 _ABSENCE = re.compile(
-    r"\b(?:pas d[e'’]|aucune?\b|sans\b|ne \w+ (?:pas|aucun)|n['’]\w+ (?:pas|aucun)|no\b|not\b)|[没无未]", re.IGNORECASE
+    r"\b(?:pas d[e'’]|aucune?\b|sans\b|ne \w+ (?:pas|aucun)|n['’]\w+ (?:pas|aucun)|no\b|not\b)|[没无未]",
+    re.IGNORECASE,
 )
 
 
@@ -74,15 +75,15 @@ def figures(*, percent: float = 1.0, money: float = 1.0, bare: float = 1.0, none
                 fit = percent if number.percent else money if number.currencies else bare
                 spans.append(Span(number.start, number.end, number.text.strip(), fit))
         if not spans and none:
-            spans = [Span(found.start(), found.end(), found[0].strip(), none) for found in _NONE.finditer(text)][:1]
+            spans = [
+                Span(found.start(), found.end(), found[0].strip(), none) for found in _NONE.finditer(text)
+            ][:1]
         return spans
 
     return find
 
 
-_UNITS = (
-    r"(?:ans?|années?|mois|semaines?|jours?(?: ouvr(?:és|ables|é|able))?|heures?|years?|months?|weeks?|(?:business )?days?|hours?)\b|[年月天日周]"
-)
+_UNITS = r"(?:ans?|années?|mois|semaines?|jours?(?: ouvr(?:és|ables|é|able))?|heures?|years?|months?|weeks?|(?:business )?days?|hours?)\b|[年月天日周]"
 _COUNTS = (
     r"(?:\d+(?:[.,]\d+)?|une?|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|douze|quinze|vingt|one|two|three|four|five|six|seven"
     r"|eight|nine|ten|[一二三四五六七八九十]+)"
@@ -102,7 +103,9 @@ _YEAR = re.compile(r"(?<![\d.,/])(?:19|20)\d\d(?!\d|[.,%/]\d|[ ]?[%€$])")
 def dates(text: str, language: str) -> list[Span]:
     """Days first, then months, then years."""
     text = text[:LONGEST]
-    spans = [Span(one.start, one.end, text[one.start : one.end].strip()) for one in find_dates(text) if one.day]
+    spans = [
+        Span(one.start, one.end, text[one.start : one.end].strip()) for one in find_dates(text) if one.day
+    ]
     for pattern, fit in ((_MONTH_YEAR, 0.8), (_YEAR, 0.6)):
         for found in pattern.finditer(text):
             if not any(span.start < found.end() and found.start() < span.end for span in spans):
@@ -144,7 +147,110 @@ _NAME = re.compile(
 )
 _HANZI_NAME = re.compile(r"[一-鿿A-Za-z0-9（）()]{2,30}?(?:公司|银行|基金|集团|证券|股份|交易所|委员会)")
 _GENERIC = frozenset(
-    ["le", "la", "les", "l", "un", "une", "ce", "cette", "ces", "cet", "son", "sa", "nous", "vous", "il", "elle", "the", "a", "this", "these", "you", "we", "fonds", "fund", "fcp", "sicav", "opcvm", "fia", "ucits", "societe", "gestion", "compartiment", "portefeuille", "gestionnaire", "conservateur", "depositaire", "autorite", "produit", "priip", "kid", "kiid", "document", "categorie", "categories", "action", "actions", "part", "parts", "classe", "classes", "indice", "investisseur", "investisseurs", "prospectus", "risque", "risques", "agent", "initiateur", "commission", "commissions", "frais", "en", "au", "aux", "de", "du", "des", "pour", "dans", "si", "information", "informations", "objectif", "objectifs", "souscription", "rachat", "valeur", "liquidative", "isin", "usd", "eur", "gbp", "chf", "type", "nom", "date", "cible", "kbis", "etat", "etats", "membre", "ue", "eee", "conseil", "direction", "capital", "euro", "euros", "ttc", "assiette", "nav", "vl"]
+    [
+        "le",
+        "la",
+        "les",
+        "l",
+        "un",
+        "une",
+        "ce",
+        "cette",
+        "ces",
+        "cet",
+        "son",
+        "sa",
+        "nous",
+        "vous",
+        "il",
+        "elle",
+        "the",
+        "a",
+        "this",
+        "these",
+        "you",
+        "we",
+        "fonds",
+        "fund",
+        "fcp",
+        "sicav",
+        "opcvm",
+        "fia",
+        "ucits",
+        "societe",
+        "gestion",
+        "compartiment",
+        "portefeuille",
+        "gestionnaire",
+        "conservateur",
+        "depositaire",
+        "autorite",
+        "produit",
+        "priip",
+        "kid",
+        "kiid",
+        "document",
+        "categorie",
+        "categories",
+        "action",
+        "actions",
+        "part",
+        "parts",
+        "classe",
+        "classes",
+        "indice",
+        "investisseur",
+        "investisseurs",
+        "prospectus",
+        "risque",
+        "risques",
+        "agent",
+        "initiateur",
+        "commission",
+        "commissions",
+        "frais",
+        "en",
+        "au",
+        "aux",
+        "de",
+        "du",
+        "des",
+        "pour",
+        "dans",
+        "si",
+        "information",
+        "informations",
+        "objectif",
+        "objectifs",
+        "souscription",
+        "rachat",
+        "valeur",
+        "liquidative",
+        "isin",
+        "usd",
+        "eur",
+        "gbp",
+        "chf",
+        "type",
+        "nom",
+        "date",
+        "cible",
+        "kbis",
+        "etat",
+        "etats",
+        "membre",
+        "ue",
+        "eee",
+        "conseil",
+        "direction",
+        "capital",
+        "euro",
+        "euros",
+        "ttc",
+        "assiette",
+        "nav",
+        "vl",
+    ]
 )
 
 
@@ -156,17 +262,30 @@ def names(*hints: str, rest: float = 0.75) -> Finder:
         text = text[:LONGEST]
         spans = []
         for found in (*_NAME.finditer(text), *_HANZI_NAME.finditer(text)):
-            name = re.sub(r"^(?:(?:Le|La|Les|L['’]|Un|Une|Ce|Cette|The|Du|De|En|Au)[ ]|L['’])+", "", found[0]).strip(" -–'’/")
+            name = re.sub(
+                r"^(?:(?:Le|La|Les|L['’]|Un|Une|Ce|Cette|The|Du|De|En|Au)[ ]|L['’])+", "", found[0]
+            ).strip(" -–'’/")
             own = words(name)
             if len(name) < 3 or not [word for word in own if word not in _GENERIC and not word[0].isdigit()]:
                 continue
             start = text.find(name, found.start())
-            opens = start == 0 or text[max(0, start - 2) : start].strip(" «\"") in (".", "•", "-", ";")
+            opens = start == 0 or text[max(0, start - 2) : start].strip(' «"') in (".", "•", "-", ";")
             if len(own) == 1 and opens and not name.isupper():
                 continue  # a capital at the start of a sentence is no name by itself
-            name = name.rstrip(".") if not re.search(r"\b(?:[A-Z]\.)+[A-Z]?\.$|\.l\.$|(?:Inc|Ltd|Co)\.$", name) else name
+            name = (
+                name.rstrip(".")
+                if not re.search(r"\b(?:[A-Z]\.)+[A-Z]?\.$|\.l\.$|(?:Inc|Ltd|Co)\.$", name)
+                else name
+            )
             fit = 1.0 if hinted is None or hinted.search(name) else rest
-            spans.append(Span(start, start + len(name), name, fit if len(own) > 1 or (hinted and fit == 1.0) else 0.9 * fit))
+            spans.append(
+                Span(
+                    start,
+                    start + len(name),
+                    name,
+                    fit if len(own) > 1 or (hinted and fit == 1.0) else 0.9 * fit,
+                )
+            )
         return sorted(spans)
 
     return find

@@ -58,5 +58,11 @@ _SAME_MEANING = (
     "souscripteur souscripteurs",
     "capitalisation capitalise capitalises reinvesti reinvestis accumulation",
     "site internet web website url",
+    "frequence periodicite frequency",
+    "supporte supportes supportent charge prise payer paye",
+    "publication publie publiee publies",
+    "execution execute executes executee",
+    "reglement regle regles reglee reglees",
+    "centralisation centralise centralises centralisee",
 )
 CONCEPTS: dict[str, str] = {word: group.split()[0] for group in _SAME_MEANING for word in group.split()}

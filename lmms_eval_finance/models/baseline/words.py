@@ -67,7 +67,9 @@ def stems(text: str) -> list[str]:
             if _HANZI.match(following) and token + following not in STOP_WORDS:
                 found.append(token + following)
         elif token not in STOP_WORDS:
-            found.append(stem(token))
+            # `non acquise` is the opposite of `acquise`, not the same with a small word before it.
+            opposite = place > 0 and tokens[place - 1] in ("non", "not")
+            found.append(f"non{stem(token)}" if opposite else stem(token))
     return found
 
 
