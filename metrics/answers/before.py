@@ -109,7 +109,7 @@ _RELATIVE = frozenset(["that", "which", "who", "qui", "what"])
 _TOKEN = re.compile(r"[ldcjnsmtqu]'|[a-z]+(?:'(?:t|s|d|m|ll|re|ve))?|\n+|[^\sa-z]")
 _VERDICT_SIGNS = frozenset(":=-(")
 _STOPS = frozenset(".!?;。\x03")
-_WINDOW = 84
+_WINDOW = 64
 
 
 def is_filler(text: str) -> bool:

@@ -176,6 +176,8 @@ class _Reading:
         if before.strength is Strength.REJECTED:
             return before
         after = read_after(low, end)
+        if before.explicit and before.strength is Strength.CHOSEN and after.strength is Strength.PASSING:
+            return before
         if opens and not mention.by_text and after.strength is Strength.PASSING and _starts_line(low, start):
             limit = self.mentions[index + 1].start if index + 1 < len(self.mentions) else len(low)
             after = Cue(line_verdict(low, start, end, limit))
@@ -275,9 +277,16 @@ _CORRECTION = re.compile(
 
 def _settled(firm: list[_Claim], claims: list[_Claim], low: str) -> Letters | None:
     """The claims that stand at the end: after a correction, of the firmest kind, the last of them."""
-    firm = _after_correction(firm, claims, low)
-    if not firm:
+    if len(claims) > 1:
+        firm = _after_correction(firm, claims, low)
+    standing = firm if len(firm) < 2 else _last_of_the_firmest(firm, low)
+    if not standing or any(claim.mention.alternatives for claim in standing):
         return None
+    return standing[0].letters if len(standing) == 1 else _letters_of(standing)
+
+
+def _last_of_the_firmest(firm: list[_Claim], low: str) -> list[_Claim]:
+    """The last claim of the firmest kind, with what it adds to or repeats; all of them where none is chosen."""
     highest = max(claim.cue.strength for claim in firm)
     standing: list[_Claim] = []
     for claim in firm:
@@ -287,9 +296,7 @@ def _settled(firm: list[_Claim], claims: list[_Claim], low: str) -> Letters | No
         if standing and not together and not _restated_at_once(standing[-1], claim, low):
             standing.clear()
         standing.append(claim)
-    if any(claim.mention.alternatives for claim in standing):
-        return None
-    return _letters_of(standing)
+    return standing
 
 
 def _restated_at_once(before: _Claim, claim: _Claim, low: str) -> bool:

@@ -143,9 +143,11 @@ _LABEL_GAP = re.compile(r"[)\]\"'.:,\x03]{0,4}(?: ?[-:=(\"'→]{1,3})? ?[\"'(]?"
 
 
 def _letter_mentions(reply: str, low: str, options: OptionSet) -> list[Mention]:
-    spans = _ends(match.span() for match in options.capitals.finditer(reply))
-    if smalls := _ends((match.start() + 1, match.end()) for match in options.smalls.finditer(reply)):
+    spans = [match.span() for match in options.capitals.finditer(reply)]
+    if smalls := [(match.start() + 1, match.end()) for match in options.smalls.finditer(reply)]:
         spans = sorted(spans + smalls)
+    if len(spans) > _MOST:
+        spans = _ends(spans)
     found: list[Mention] = []
     name_end = -_NAMES_APART  # where the last letter ended that was part of a name
     for start, end in spans:

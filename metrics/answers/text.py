@@ -37,6 +37,7 @@ _PLAIN_FOR = {
 } | {  # letters in discs, in squares, as flags
     chr(first + index): chr(ord("A") + index) for first in (0x1F150, 0x1F170, 0x1F1E6) for index in range(26)
 }
+_ODD_ASCII = [(character, plain) for character, plain in _PLAIN_FOR.items() if character.isascii()]
 # Everything but the characters that stay as they are; few ranges, since each costs time at every character.
 _UNUSUAL = re.compile("[^\n -~\xc0-\u024f\u4e00-\u9fff、。]")
 _COMBINING = re.compile("[\u0300-\u036f]")
@@ -105,13 +106,17 @@ def prepare(text: str) -> str:
         text = _without_reasoning(text.replace("\r\n", "\n"))
         if len(text) > _LONGEST:
             text = f"{text[:_HEAD]}\n\n{text[-_TAIL:]}"
-        text = _UNUSUAL.sub(lambda found: _usual(found[0]), text)
-        if not text.isascii():
+        if text.isascii():
+            for odd, plain in _ODD_ASCII:
+                text = text.replace(odd, plain)
+        else:
+            text = _UNUSUAL.sub(lambda found: _usual(found[0]), text)
             if _COMBINING.search(text):
                 text = _COMBINED.sub(lambda found: unicodedata.normalize("NFC", found[0]), text)
             text = _ANY_TRADITIONAL.sub(lambda found: _TRADITIONAL[found[0]], text)
         text = _without_markup(text)
-    text = _BLANKS.sub(" ", text)
+    if "  " in text:
+        text = _BLANKS.sub(" ", text)
     text = text.replace(" \n", "\n").replace("\n ", "\n").strip(" \n")
     return _ANSWER_SIGN.sub("\nAnswer: ", text).strip() if "A:" in text else text
 
