@@ -73,9 +73,7 @@ def write_run(folder: Path, model: str, items: int, seed: int) -> Path:
     rows = random.Random(0)
     target = folder / model
     target.mkdir(parents=True)
-    signature = (
-        "task:finmme|version:1|data:finmme/train@0123456789ab|prompt:finmme@01234567|image:last/as-is|errata:no"
-    )
+    signature = "task:finmme|version:1|data:finmme/train@0123456789ab|prompt:finmme@01234567|image:last/as-is|errata:no"
     path = target / f"{DATE}_samples_finmme_finscore.jsonl"
     with path.open("w", encoding="utf-8") as file:
         for number in range(items):
@@ -83,7 +81,13 @@ def write_run(folder: Path, model: str, items: int, seed: int) -> Path:
             text = VARIANTS["default"].doc_to_text(doc)
             response = reply(doc["answer"], draw)
             figures = as_metrics(record(doc, response, signature))
-            line = {"doc_id": number, "target": doc["answer"], "filtered_resps": response, **figures, "input": text}
+            line = {
+                "doc_id": number,
+                "target": doc["answer"],
+                "filtered_resps": response,
+                **figures,
+                "input": text,
+            }
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
     results = {"results": {}, "model_name": model, "config": {"model": "synthetic"}, "date": DATE}
     (target / f"{DATE}_results.json").write_text(json.dumps(results), encoding="utf-8")
@@ -94,7 +98,10 @@ def measured(*arguments: str) -> tuple[float, float]:
     """Wall time in seconds and peak memory in MiB of the command, imports included."""
     start = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-m", "lmms_eval_finance.cli", *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "lmms_eval_finance.cli", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
@@ -117,7 +124,9 @@ def rescoring(path: Path) -> None:
     summary = TaskSummary.of("finmme_finscore", [one for again in found for one in again.records])
     total = time.perf_counter() - start
     print(f"json.loads over {len(lines):,} lines ({path.stat().st_size / 2**20:.0f} MiB): {reading:.2f} s")
-    print(f"scored again: {scored:.2f} s; with {len(summary.figures)} figures and their intervals: {total:.2f} s")
+    print(
+        f"scored again: {scored:.2f} s; with {len(summary.figures)} figures and their intervals: {total:.2f} s"
+    )
     print(f"ratio to json.loads: {total / reading:.1f}")
 
 
@@ -137,7 +146,9 @@ def main() -> None:
         path = write_run(folder / "large", "model-a", args.report_items, seed=1)
         seconds, peak = measured("report", str(path), "-o", str(folder / "report"))
         size = (folder / "report" / "index.html").stat().st_size / 2**20
-        print(f"report over {args.report_items:,} items: {seconds:.1f} s, {peak:.0f} MiB; the page: {size:.1f} MiB")
+        print(
+            f"report over {args.report_items:,} items: {seconds:.1f} s, {peak:.0f} MiB; the page: {size:.1f} MiB"
+        )
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ VERBS = {
     "tables": "print the papers' tables from saved runs, as Markdown or CSV",
     "errors": "sample wrong answers and say what kind of mistake each is",
     "rescore": "score a finished run again with later verdicts and review decisions, without a model",
+    "published": "print the papers' tables, with an audit of their arithmetic",
     "score": "score tables, boxes, texts or fields in two JSONL files, outside any host",
     "preset": "print a model's sampling parameters for --gen_kwargs, as CFMME's authors ran it",
     "rag": "index reference books for tasks with retrieval, and search them",

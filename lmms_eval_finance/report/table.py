@@ -1,18 +1,47 @@
-"""A table as data, written as Markdown or CSV."""
+"""A table as data, for every output: Markdown and HTML with footnotes, CSV in full precision."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
+from string import ascii_lowercase
 
-Cell = str | float | None
+
+@dataclass(frozen=True)
+class Marked:
+    """A cell with more to it than its value.
+
+    Attributes:
+        value: a number, a text, or None for an empty cell.
+        low, high: bounds of the number's interval.
+        spread: the number's standard deviation or error over repeated runs.
+        marks: what to know about the cell, each a sentence of its own; they become footnotes.
+    """
+
+    value: str | float | None
+    low: float | None = None
+    high: float | None = None
+    spread: float | None = None
+    marks: Sequence[str] = ()
+
+
+Cell = str | float | None | Marked
 
 
 @dataclass(frozen=True)
 class Table:
     """Rows under columns. Numbers are written with `digits` decimals, None as an empty cell.
+
+    Attributes:
+        title, note: above and below the table.
+        columns: their names; the first column names the rows.
+        rows: cells, as many as columns.
+        digits: decimals of numbers.
+        kinds: of each row, "run" or "published" or "" for neither; fewer kinds than rows are filled up with "".
+        key: names the table's files; the title's words where it is empty.
 
     >>> print(Table("Demo", ["model", "score"], [["a|b", 0.5], ["c", None]]).to_markdown())
     **Demo**
@@ -21,6 +50,15 @@ class Table:
     |---|---:|
     | a\\|b | 0.50 |
     | c |  |
+    >>> cell = Marked(0.5, low=0.4, high=0.6, marks=["judged by rules"])
+    >>> print(Table("Demo", ["model", "score"], [["a", cell]], digits=1).to_markdown())
+    **Demo**
+    <BLANKLINE>
+    | model | score |
+    |---|---:|
+    | a | 0.5 [0.4, 0.6] ᵃ |
+    <BLANKLINE>
+    ᵃ judged by rules
     """
 
     title: str
@@ -28,40 +66,170 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     digits: int = 2
     note: str = ""
+    kinds: Sequence[str] = ()
+    key: str = ""
+
+    @property
+    def name(self) -> str:
+        """A name for files and addresses: lower-case letters, digits and underscores.
+
+        >>> Table("FinMME, table 3", [], []).name
+        'finmme_table_3'
+        """
+        words = "".join(
+            sign if sign.isascii() and sign.isalnum() else " " for sign in (self.key or self.title)
+        )
+        return "_".join(words.lower().split())
+
+    @property
+    def footnotes(self) -> list[str]:
+        """All marks, each once, in the order in which a reader meets them."""
+        return list(dict.fromkeys(mark for row in self.rows for cell in row for mark in _marks(cell)))
 
     def cells(self) -> list[list[str]]:
-        """All cells as text."""
+        """All cells as text, without their marks."""
         return [[self._text(cell) for cell in row] for row in self.rows]
 
     def to_markdown(self) -> str:
-        """The table with its title and note."""
+        """The table with its title, note and footnotes."""
 
         def line(cells: Sequence[str]) -> str:
-            kept = [cell.replace("|", "\\|").replace("\n", " ") for cell in cells]
-            return f"| {' | '.join(kept)} |"
+            return f"| {' | '.join(map(_in_markdown, cells))} |"
 
-        marks = [
-            "---:" if any(isinstance(row[place], (int, float)) for row in self.rows) else "---"
-            for place in range(len(self.columns))
+        rules = ["---:" if numeric else "---" for numeric in self._numeric()]
+        letters = {mark: _RAISED[place] for place, mark in enumerate(self.footnotes)}
+        rows = [
+            [f"{self._text(cell)} {''.join(letters[mark] for mark in _marks(cell))}".rstrip() for cell in row]
+            for row in self.rows
         ]
-        lines = [
-            f"**{self.title}**",
-            "",
-            line(self.columns),
-            f"|{'|'.join(marks)}|",
-            *map(line, self.cells()),
-        ]
-        return "\n".join([*lines, *(["", self.note] if self.note else [])])
+        lines = [f"**{_in_markdown(self.title)}**", "", line(self.columns), f"|{'|'.join(rules)}|"]
+        lines += map(line, rows)
+        below = [*([self.note] if self.note else []), *(f"{letters[mark]} {mark}" for mark in letters)]
+        return "\n".join([*lines, *(text for paragraph in below for text in ("", paragraph))])
 
     def to_csv(self) -> str:
-        """Columns and rows; numbers in full precision."""
+        """Columns and rows; numbers in full precision, bounds, spreads and marks in columns of their own."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows([["" if cell is None else cell for cell in row] for row in self.rows])
+        extras = [self._extras(place) for place in range(len(self.columns))]
+        marked = bool(self.footnotes)
+        head = [name for place, column in enumerate(self.columns) for name in _named(column, extras[place])]
+        writer.writerow([*head, *(["marks"] if marked else [])])
+        for row in self.rows:
+            cells = [value for cell, names in zip(row, extras, strict=True) for value in _values(cell, names)]
+            notes = [
+                f"{column}: {mark}"
+                for column, cell in zip(self.columns, row, strict=True)
+                for mark in _marks(cell)
+            ]
+            writer.writerow(
+                [
+                    *("" if value is None else value for value in cells),
+                    *(["; ".join(notes)] if marked else []),
+                ]
+            )
         return out.getvalue()
 
+    def to_html(self) -> str:
+        """The table as a figure with caption and footnotes; all text escaped."""
+        letters = {mark: _letter(place) for place, mark in enumerate(self.footnotes)}
+        numeric = self._numeric()
+        kinds = [*self.kinds, *[""] * len(self.rows)]
+        head = "".join(
+            f'<th scope="col"{_class("number" if number else "")}>{escape(column)}</th>'
+            for column, number in zip(self.columns, numeric, strict=True)
+        )
+        rows = "".join(
+            f"<tr{_class(kind)}>{''.join(self._cell_html(row, letters, numeric))}</tr>"
+            for row, kind in zip(self.rows, kinds, strict=False)
+        )
+        below = "".join(
+            f'<li id="{self.name}-{letter}"><b>{letter}</b> {escape(mark)}</li>'
+            for mark, letter in letters.items()
+        )
+        return (
+            f'<figure class="table" id="{self.name}"><figcaption>{escape(self.title)}</figcaption>'
+            f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(self.title)}"><table>'
+            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+            + (f'<p class="note">{escape(self.note)}</p>' if self.note else "")
+            + (f'<ul class="marks">{below}</ul>' if below else "")
+            + "</figure>"
+        )
+
+    def _cell_html(
+        self, row: Sequence[Cell], letters: dict[str, str], numeric: Sequence[bool]
+    ) -> Iterator[str]:
+        for place, cell in enumerate(row):
+            value = cell.value if isinstance(cell, Marked) else cell
+            shown = escape(self._number(value))
+            if isinstance(cell, Marked) and (aside := self._aside(cell)):
+                shown += f' <span class="aside">{escape(aside)}</span>'
+            for mark in _marks(cell):
+                letter = letters[mark]
+                shown += f'<sup><a href="#{self.name}-{letter}" title="{escape(mark)}">{letter}</a></sup>'
+            tag = "th" if place == 0 else "td"
+            scope = ' scope="row"' if place == 0 else ""
+            yield f"<{tag}{scope}{_class('number' if numeric[place] else '')}>{shown}</{tag}>"
+
+    def _numeric(self) -> list[bool]:
+        return [
+            any(isinstance(_value(row[place]), (int, float)) for row in self.rows)
+            for place in range(len(self.columns))
+        ]
+
+    def _extras(self, place: int) -> list[str]:
+        cells = [row[place] for row in self.rows if isinstance(row[place], Marked)]
+        return [
+            name
+            for name in ("low", "high", "spread")
+            if any(getattr(cell, name) is not None for cell in cells)
+        ]
+
     def _text(self, cell: Cell) -> str:
-        if cell is None:
+        if isinstance(cell, Marked):
+            return f"{self._number(cell.value)} {self._aside(cell)}".rstrip()
+        return self._number(cell)
+
+    def _number(self, value: str | float | None) -> str:
+        if value is None:
             return ""
-        return cell if isinstance(cell, str) else f"{cell:.{self.digits}f}"
+        return value if isinstance(value, str) else f"{value:.{self.digits}f}"
+
+    def _aside(self, cell: Marked) -> str:
+        if cell.spread is not None:
+            return f"± {self._number(cell.spread)}"
+        if cell.low is None or cell.high is None:
+            return ""
+        return f"[{self._number(cell.low)}, {self._number(cell.high)}]"
+
+
+# There is no raised q; a table with more marks than letters repeats them.
+_RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ" * 40
+
+
+def _letter(place: int) -> str:
+    return ascii_lowercase[place % 26] + (str(place // 26) if place >= 26 else "")
+
+
+def _value(cell: Cell) -> str | float | None:
+    return cell.value if isinstance(cell, Marked) else cell
+
+
+def _marks(cell: Cell) -> Sequence[str]:
+    return cell.marks if isinstance(cell, Marked) else ()
+
+
+def _in_markdown(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+def _class(name: str) -> str:
+    return f' class="{name}"' if name else ""
+
+
+def _named(column: str, extras: Sequence[str]) -> list[str]:
+    return [column, *(f"{column} {extra}" for extra in extras)]
+
+
+def _values(cell: Cell, extras: Sequence[str]) -> list[str | float | None]:
+    return [_value(cell), *(getattr(cell, extra) if isinstance(cell, Marked) else None for extra in extras)]
