@@ -151,9 +151,14 @@ def _layout(answer: dict[str, Any]) -> Layout:
 
 
 class _Isolate:
-    """One V8 isolate with MathJax loaded, for one thread at a time."""
+    """One V8 isolate with MathJax loaded, for one thread at a time.
 
-    def __init__(self) -> None:
+    V8 aborts the process, about once in fifty times, when the first isolates are made by
+    several threads at once; `making` is held while one is made.
+    """
+
+    def __init__(self, making: threading.Lock) -> None:
+        self._making = making
         self._formulas = 0
         self._broken = False
         # mini-racer attaches itself to a running event loop and then refuses blocking calls; a
@@ -178,7 +183,8 @@ class _Isolate:
         except ImportError as error:
             raise EngineError(f"formulas need the package mini-racer: {_INSTALL}") from error
         folder = _files()
-        self.racer = MiniRacer()
+        with self._making:
+            self.racer = MiniRacer()
         for name in _COMPONENTS:
             self.racer.eval(folder.joinpath(name).read_text(encoding="utf-8") + "\n;0")
         own = Path(__file__).with_name("mathjax.js").read_text(encoding="utf-8")
@@ -224,6 +230,7 @@ class _Pool:
     def _reset(self) -> None:
         self._idle: list[_Isolate] = []
         self._lock = threading.Lock()
+        self._making = threading.Lock()
         self._turn = threading.BoundedSemaphore(_ISOLATES)
 
     @contextlib.contextmanager
@@ -232,7 +239,7 @@ class _Pool:
         with self._turn:
             with self._lock:
                 isolate = self._idle.pop() if self._idle else None
-            isolate = isolate or _Isolate()
+            isolate = isolate or _Isolate(self._making)
             try:
                 yield isolate
             finally:

@@ -7,8 +7,11 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
+import py_mini_racer
 import pytest
 
 from lmms_eval_finance.metrics.formula import EngineError, cdm, mathjax
@@ -40,6 +43,35 @@ def test_many_threads_get_what_one_gets() -> None:
     with ThreadPoolExecutor(8) as threads:
         together = list(threads.map(lambda source: layouts([source])[0], sources))
     assert together == alone
+
+
+def test_isolates_are_made_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made at once by several threads, the first ones now and then abort the process."""
+    under_way: list[int] = []
+    most: list[int] = []
+
+    class Slow(py_mini_racer.MiniRacer):
+        def __init__(self) -> None:
+            under_way.append(1)
+            most.append(len(under_way))
+            time.sleep(0.05)
+            super().__init__()
+            under_way.pop()
+
+    monkeypatch.setattr(py_mini_racer, "MiniRacer", Slow)
+    monkeypatch.setattr(mathjax, "_POOL", mathjax._Pool())
+    monkeypatch.setattr(mathjax._POOL, "_turn", threading.BoundedSemaphore(3))
+    together = threading.Barrier(3)
+
+    def ask(source: str) -> int:
+        together.wait()
+        return len(layouts([source]))
+
+    with ThreadPoolExecutor(3) as threads:
+        assert list(threads.map(ask, ["x", "y", "z"])) == [1, 1, 1]
+    mathjax._POOL.close()
+    assert len(most) > 1
+    assert max(most) == 1
 
 
 def test_long_lists_are_shared_out_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
