@@ -11,7 +11,7 @@ from lmms_eval_finance.metrics.numbers import find_numbers
 from lmms_eval_finance.models.baseline import spans
 from lmms_eval_finance.models.baseline.evidence import Evidence, Match
 from lmms_eval_finance.models.baseline.request import Question
-from lmms_eval_finance.models.baseline.series import beyond, count, extreme, worked_out
+from lmms_eval_finance.models.baseline.series import apart, beyond, count, extreme, worked_out
 from lmms_eval_finance.models.baseline.sorts import AMOUNT, NUMBER, Sort, sort_of, turn_of
 from lmms_eval_finance.models.baseline.spans import Span
 from lmms_eval_finance.models.baseline.words import fold, language_of, stem, stems, words
@@ -46,6 +46,9 @@ def answer(question: Question, evidence: Evidence) -> str:
     if turn == "either":
         return _side(question.text, evidence) or _best_text(question.text, evidence) or _UNKNOWN[language]
     sort = sort_of(question.text)
+    result = apart(question.text, evidence.series)
+    if result is not None:
+        return f"{result:.6g}"
     found = _from_series(question.text, evidence, sort)
     if not found and sort is not None:
         found = _best_span(question.text, evidence, sort, language)
@@ -241,6 +244,14 @@ _CANNOT_TELL = re.compile(
 def choose(question: Question, evidence: Evidence) -> list[str]:
     """The letters of the options that the evidence speaks for, at least one."""
     language = language_of(question.text)
+    verdicts = _verdicts(question)
+    if verdicts is not None:
+        return [verdicts[holds(question.text, evidence, language)]]
+    if _STATEMENTS.search(fold(question.text)):
+        wrong = _WRONG.search(fold(question.text)) is not None
+        true = [letter for letter, text in question.options.items() if holds(text, evidence, language) != wrong]
+        if question.multiple and true:
+            return true
     support = {
         letter: _support(question.text, text, evidence, language) for letter, text in question.options.items()
     }
@@ -251,6 +262,25 @@ def choose(question: Question, evidence: Evidence) -> list[str]:
     if not question.multiple:
         return [ranked[0]]
     return sorted(letter for letter in ranked if support[letter] >= 0.85 * best) if best > 0 else [ranked[0]]
+
+
+_STATEMENTS = re.compile(r"statements?\b|which of the following (?:is|are) (?:true|correct|false|incorrect)|说法|描述|affirmations?")
+_WRONG = re.compile(r"\b(?:false|incorrect|not true|not correct|fausse?s?|incorrecte?s?)\b|不正确|错误|有误")
+_PAIRS = (
+    (("oui", "vrai", "yes", "true", "是", "对", "正确", "√"), True),
+    (("non", "faux", "no", "false", "否", "错", "错误", "不正确", "×", "x"), False),
+)
+
+
+def _verdicts(question: Question) -> dict[bool, str] | None:
+    """The letters for true and false where the two options say just that."""
+    found = {
+        value: letter
+        for letter, text in question.options.items()
+        for forms, value in _PAIRS
+        if fold(text).strip(" .。") in forms
+    }
+    return found if len(found) == len(question.options) == 2 else None
 
 
 def _pointed_at(question: Question, evidence: Evidence, language: str) -> list[str]:

@@ -117,6 +117,9 @@ def extreme(question: str, known: Sequence[Series]) -> tuple[str, Number] | None
 def worked_out(question: str, known: Sequence[Series]) -> float | None:
     """A difference, growth, sum or mean of figures that the question names; None if it asks for none."""
     text = fold(question)
+    between = apart(question, known)
+    if between is not None:
+        return between
     calculations: Sequence[tuple[re.Pattern[str], Callable[[Sequence[float]], float]]] = (
         (_CHANGE, lambda values: abs(values[-1] - values[0])),
         (_TOTAL, sum),
@@ -138,6 +141,22 @@ def worked_out(question: str, known: Sequence[Series]) -> float | None:
         values = named if len(named) > 1 else [float(number.written) for _, number in series.points]
         return calculate(values)
     return None
+
+
+_COMPARED = re.compile(r"比.*[多少高低大小]|\bdifference between|\becart entre|\bmore than|\bplus (?:de|que)\b|\bexceed")
+
+
+def apart(question: str, known: Sequence[Series]) -> float | None:
+    """By how much two series that the question names differ at the label that it names; None if it names others."""
+    text = fold(question)
+    if not _COMPARED.search(text):
+        return None
+    named = [series for series in known if series.name and _names(text, series.name)]
+    at = [
+        [float(number.written) for label, number in series.points if label and _names(text, label)] for series in named
+    ]
+    figures = [values[0] for values in at if len(values) == 1]
+    return abs(figures[0] - figures[1]) if len(figures) == 2 else None
 
 
 def beyond(question: str, known: Sequence[Series], limit: float, more: bool) -> list[str]:
@@ -165,7 +184,10 @@ def _about(question: str, known: Sequence[Series], years: bool = False) -> Serie
 
 
 def _names(text: str, label: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(fold(label))}(?!\w)", text) is not None
+    folded = fold(label)
+    if folded[:1] > "\u2e80" or folded[-1:] > "\u2e80":
+        return folded in text  # Chinese has no blanks around words
+    return re.search(rf"(?<!\w){re.escape(folded)}(?!\w)", text) is not None
 
 
 def count(question: str, grids: Sequence[Grid]) -> int | None:

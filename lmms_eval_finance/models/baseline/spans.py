@@ -63,6 +63,10 @@ def says_none(text: str) -> bool:
     return bool(numbers) and all(number.value == 0 for number in numbers) and len(text) < 40
 
 
+_COUNTED = re.compile(r"[\d½¼¾〇零一二三四五六七八九十]|[a-z]{3}", re.IGNORECASE)
+"""A scale word on its own (`万`) is the unit of other figures."""
+
+
 def figures(*, percent: float = 1.0, money: float = 1.0, bare: float = 1.0, none: float = 0.9) -> Finder:
     """A finder of numbers, with how well per cents, sums of money, bare numbers and words for none fit."""
 
@@ -71,7 +75,7 @@ def figures(*, percent: float = 1.0, money: float = 1.0, bare: float = 1.0, none
         dated = [(span.start, span.end) for span in find_dates(text)]
         spans = []
         for number in find_numbers(text, language=language):
-            if not any(start <= number.start < end for start, end in dated):
+            if _COUNTED.search(number.text) and not any(start <= number.start < end for start, end in dated):
                 fit = percent if number.percent else money if number.currencies else bare
                 spans.append(Span(number.start, number.end, number.text.strip(), fit))
         if not spans and none:
