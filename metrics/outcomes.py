@@ -2,7 +2,8 @@
 
 Every scored item carries exactly one outcome. The model's own doing scores 0
 (or a partial score); what is ours (a judge that failed, a gold that cannot be
-used) leaves both numerator and denominator and is counted apart.
+used) or nobody's (a request that failed, whose error message stands in place of a
+reply) leaves both numerator and denominator and is counted apart.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Outcome(str, Enum):
     TIMED_OUT = "timed_out"
     JUDGE_FAILED = "judge_failed"
     GOLD_UNUSABLE = "gold_unusable"
+    REQUEST_FAILED = "request_failed"
 
     @property
     def scored(self) -> bool:
@@ -41,7 +43,7 @@ class Outcome(str, Enum):
         >>> Outcome.EMPTY.scored, Outcome.JUDGE_FAILED.scored
         (True, False)
         """
-        return self not in (Outcome.JUDGE_FAILED, Outcome.GOLD_UNUSABLE)
+        return self not in (Outcome.JUDGE_FAILED, Outcome.GOLD_UNUSABLE, Outcome.REQUEST_FAILED)
 
 
 def without_answer(text: str) -> Outcome | None:
@@ -49,16 +51,20 @@ def without_answer(text: str) -> Outcome | None:
 
     Tasks call this before a judge, so it must be sure: a reply that also states an answer is
     None (`metrics.replies` says what counts as refused and as cut off). An error message
-    that some layer wrote in place of a reply is EMPTY, since the model said nothing;
-    `replies.infrastructure_error` tells such items apart.
+    that some layer wrote in place of a reply (`replies.infrastructure_error`) is
+    REQUEST_FAILED: the model never spoke.
 
     >>> without_answer("I'm sorry, but I can't read this chart."), without_answer("I cannot be exact, but about 5%.")
     (<Outcome.REFUSED: 'refused'>, None)
+    >>> without_answer("Error code: 503 - {'error': 'overloaded'}")
+    <Outcome.REQUEST_FAILED: 'request_failed'>
     >>> without_answer("<think>First, the revenue"), without_answer("<think></think> ")
     (<Outcome.TRUNCATED: 'truncated'>, <Outcome.EMPTY: 'empty'>)
     """
-    if not isinstance(text, str) or infrastructure_error(text):
+    if not isinstance(text, str):
         return Outcome.EMPTY
+    if infrastructure_error(text):
+        return Outcome.REQUEST_FAILED
     if cut_before_answer(text):
         return Outcome.TRUNCATED
     if not says_something(text):

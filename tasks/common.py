@@ -20,8 +20,14 @@ from lmms_eval_finance.metrics.records import Record
 Arguments = ParamSpec("Arguments")
 Doc = Mapping[str, Any]
 
-NOT_AN_ANSWER = (Outcome.UNREADABLE, Outcome.EMPTY, Outcome.REFUSED, Outcome.TRUNCATED)
-"""Outcomes of the model's doing that say no answer was given, for every task."""
+NOT_AN_ANSWER = (
+    Outcome.UNREADABLE,
+    Outcome.EMPTY,
+    Outcome.REFUSED,
+    Outcome.TRUNCATED,
+    Outcome.REQUEST_FAILED,
+)
+"""Outcomes that say no answer was given, for every task."""
 
 
 def text_of(response: Any) -> str:

@@ -10,15 +10,9 @@ from lmms_eval_finance.judging.items import JudgeItem, Vote, judged_record_field
 from lmms_eval_finance.metrics import outcomes
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Json, Record
+from lmms_eval_finance.tasks import common
 
-RATED = (
-    Outcome.UNREADABLE,
-    Outcome.EMPTY,
-    Outcome.REFUSED,
-    Outcome.TRUNCATED,
-    Outcome.UNDECIDED,
-    Outcome.JUDGE_FAILED,
-)
+RATED = (*common.NOT_AN_ANSWER, Outcome.UNDECIDED, Outcome.JUDGE_FAILED)
 """Outcomes whose rates stand in the table of a judged task."""
 
 

@@ -137,7 +137,7 @@ def test_empty_replies(text: str) -> None:
 @pytest.mark.parametrize("text", ERRORS)
 def test_error_messages_are_no_replies(text: str) -> None:
     assert infrastructure_error(text)
-    assert without_answer(text) is Outcome.EMPTY
+    assert without_answer(text) is Outcome.REQUEST_FAILED
 
 
 @pytest.mark.parametrize("text", [*NO_ERRORS, *REFUSED[:-1], *ANSWERED])
@@ -170,7 +170,8 @@ def test_why_nothing_could_be_read(text: str, outcome: Outcome) -> None:
 def test_any_text_has_an_outcome(text: str) -> None:
     first = without_answer(text)
     assert of_unreadable(text) is (first or of_unreadable(text))
-    assert of_unreadable(text).scored
+    # Only an error message in place of a reply is not the model's doing.
+    assert of_unreadable(text).scored or infrastructure_error(text)
 
 
 @pytest.mark.parametrize(
