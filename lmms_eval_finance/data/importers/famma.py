@@ -14,10 +14,18 @@ from pathlib import Path
 
 from lmms_eval_finance.data.importers.famma_options import read_options
 from lmms_eval_finance.data.importers.folders import MANIFEST, check_replaceable, staged
-from lmms_eval_finance.data.schemas.famma import BENCHMARK
+from lmms_eval_finance.data.schemas.famma import BENCHMARK, IMAGES
 from lmms_eval_finance.data.sources import DataError
 
-_NEEDED = ("question_id", "question", "question_type", "language", "main_question_id", "sub_question_id", "release")
+_NEEDED = (
+    "question_id",
+    "question",
+    "question_type",
+    "language",
+    "main_question_id",
+    "sub_question_id",
+    "release",
+)
 
 
 def import_release(source: Path, destination: Path) -> str:
@@ -44,6 +52,10 @@ def import_release(source: Path, destination: Path) -> str:
             if split not in BENCHMARK.splits:
                 known = ", ".join(BENCHMARK.splits)
                 raise DataError(f"{file}, row {number}: release {split!r} is none of {known}")
+            if "image_1" in BENCHMARK.splits[split].missing(row.keys() - set(IMAGES)):
+                raise DataError(
+                    f"{file}, row {number}: {split} has images, which a csv does not hold; {BENCHMARK.how_to_get}"
+                )
             rows = splits.setdefault(split, {})
             if row["question_id"] in rows:
                 raise DataError(f"{file}, row {number}: question_id {row['question_id']} stands twice")
@@ -53,7 +65,9 @@ def import_release(source: Path, destination: Path) -> str:
             lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows.values())
             (folder / f"{split}.jsonl").write_text("".join(lines), encoding="utf-8")
         counts = {split: len(rows) for split, rows in splits.items()}
-        (folder / MANIFEST).write_text(json.dumps({"benchmark": "famma", "rows": counts}, indent=1), encoding="utf-8")
+        (folder / MANIFEST).write_text(
+            json.dumps({"benchmark": "famma", "rows": counts}, indent=1), encoding="utf-8"
+        )
     listed = ", ".join(f"{count} in {split}" for split, count in counts.items())
     return f"{BENCHMARK.title}: {sum(counts.values())} questions ({listed})"
 
