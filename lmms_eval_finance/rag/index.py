@@ -6,6 +6,7 @@ search structure: BM25 (Robertson and Zaragoza 2009, by bm25s) or the passages' 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -185,7 +186,8 @@ def build(folder: Path, options: Options, on_book: Callable[[str], object] = lam
     if changed:
         _write(folder, manifest, passages, options)
     elif manifest != before.manifest:
-        (folder / NAME / "index.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        with contextlib.suppress(OSError):  # new dates alone: without them books are hashed at each start
+            (folder / NAME / "index.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
     return Report(report.path, digest, len(passages), report.read, report.kept, report.skipped, changed)
 
 
@@ -337,6 +339,7 @@ def open_index(folder: Path) -> Index:
         raise SettingError(f"{folder}: the index is out of date ({listed}): {again}")
     try:
         options = Options(**manifest["options"])
+        _check(options)
         passages = _passages(folder / NAME)
         searcher = _searcher(folder / NAME, options)
     except (OSError, ValueError, TypeError, KeyError) as error:
