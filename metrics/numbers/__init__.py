@@ -1,6 +1,6 @@
 """Numbers in English, French and Chinese answers: found, read and compared."""
 
-from .compare import numbers_match, parse_number
+from .compare import Comparison, compare_numbers, numbers_match, parse_number
 from .dates import DateSpan, find_dates
 from .gold import parse_gold_values
 from .mentions import find_numbers
@@ -10,10 +10,12 @@ from .roles import Role
 from .units import Unit
 
 __all__ = [
+    "Comparison",
     "DateSpan",
     "Number",
     "Role",
     "Unit",
+    "compare_numbers",
     "find_dates",
     "find_numbers",
     "numbers_match",

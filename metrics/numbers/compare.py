@@ -9,7 +9,7 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .cleaning import clean
 from .dates import find_dates
@@ -44,12 +44,19 @@ def parse_number(text: str, unit: str | None = None, language: str | None = None
     True
     """
     asked = asked_for(unit, None, language)
-    number = _answer(_cleaned(text), language).stated(asked.unit, asked.year)
+    number = Answer(clean(text), language).stated(asked.unit, asked.year)
     if number is None or number.in_range:
         return None
     if not unit or number.unit.contradicts(asked.unit):
         return number
     return replace(number, value=next(_amounts(number, number.written, asked)) / asked.unit.factor)
+
+
+class Comparison(NamedTuple):
+    """Whether a prediction is the gold number, and the one number it states in the end, if it states one."""
+
+    matches: bool
+    stated: Number | None = None
 
 
 def numbers_match(
@@ -85,33 +92,51 @@ def numbers_match(
     >>> numbers_match("0.3", "0.4", tolerance=0.1)
     True
     """
+    return compare_numbers(
+        gold,
+        prediction,
+        unit=unit,
+        tolerance=tolerance,
+        tolerance_type=tolerance_type,
+        language=language,
+        context=context,
+    ).matches
+
+
+def compare_numbers(
+    gold: str,
+    prediction: str,
+    *,
+    unit: str | None = None,
+    tolerance: float | str | Decimal | Fraction = 0.0,
+    tolerance_type: ToleranceType = "abs",
+    language: str | None = None,
+    context: str | None = None,
+) -> Comparison:
+    """`numbers_match` with the number that was compared, for callers that record it too.
+
+    >>> compare_numbers("5.1", "It rose to 5.2.", tolerance=0.1).stated.text
+    '5.2'
+    """
     allowed = _tolerance(tolerance, tolerance_type)
-    gold, cleaned = _cleaned(str(gold)), _cleaned(str(prediction))
+    gold, cleaned = clean(str(gold)), clean(str(prediction))
     days = _only_dates(gold)
     if days:
-        return _names_days(cleaned, days, language_code(language))
+        return Comparison(_names_days(cleaned, days, language_code(language)))
     values = values_of(gold, language)
     if not values:
-        return False
+        return Comparison(False)
     asked = asked_for(unit, context, language)
-    answer = _answer(cleaned, language)
+    answer = Answer(cleaned, language)
     if len(values) > 1:
-        return _in_order(values, answer.numbers(), asked, allowed, tolerance_type)
+        return Comparison(_in_order(values, answer.numbers(), asked, allowed, tolerance_type))
     asked = asked.with_gold(values[0][0])
     stated = answer.stated(asked.unit, asked.year)
     if stated is None:
-        return _same_alternatives(values[0], values_of(cleaned, language))
+        return Comparison(_same_alternatives(values[0], values_of(cleaned, language)))
     ends = answer.range_around(stated) if stated.in_range else [stated]
-    return all(any(_equal(g, end, asked, allowed, tolerance_type) for g in values[0]) for end in ends)
-
-
-# A scorer asks whether a reply matches and, next, what it states: the reply is read once.
-_cleaned = lru_cache(maxsize=16)(clean)
-
-
-@lru_cache(maxsize=16)
-def _answer(cleaned: str, language: str | None) -> Answer:
-    return Answer(cleaned, language)
+    matches = all(any(_equal(g, end, asked, allowed, tolerance_type) for g in values[0]) for end in ends)
+    return Comparison(matches, stated)
 
 
 def _same_alternatives(gold: Sequence[Number], given: Sequence[Sequence[Number]]) -> bool:

@@ -161,8 +161,9 @@ def _scored_on(doc: Doc, response: str, gold: str, signature: str) -> Record:
     if question_type == "numerical":
         unit = _text(doc, "unit") or None
         question = _text(doc, "question_text")
-        correct = int(numbers.numbers_match(gold, response, unit=unit, tolerance=tolerance, context=question))
-        number = numbers.parse_number(response, unit=unit)
+        compared = numbers.compare_numbers(gold, response, unit=unit, tolerance=tolerance, context=question)
+        correct = int(compared.matches)
+        number = compared.stated or numbers.parse_number(response, unit=unit)
         readable_gold = bool(correct) or numbers.parse_number(gold, unit=unit) is not None
         # A match without one stated number (a range, say) still says what was answered.
         prediction: Any = number.text if number is not None else gold if correct else None
