@@ -34,6 +34,9 @@ def run(args: argparse.Namespace) -> int:
     if not chosen:
         raise SettingError(f"{host.name} has no task of {', '.join(args.benchmark)}")
     root = upstream.place(args.destination, host)
-    for name in dict.fromkeys(chosen):
-        print(upstream.export(name, host, root, with_data=args.with_data))
+    try:
+        for name in dict.fromkeys(chosen):
+            print(upstream.export(name, host, root, with_data=args.with_data))
+    except OSError as error:
+        raise SettingError(f"{root}: cannot be written ({error})") from error
     return 0

@@ -18,7 +18,8 @@ from lmms_eval_finance.export.hosts import HOSTS, Host
 from lmms_eval_finance.settings import SettingError
 
 VENDORED = "_finance"
-_STAND_INS = {"lmms_eval_finance.data.sources": "lmms_eval_finance.export.sources"}
+STAND_INS = {"lmms_eval_finance.data.sources": "lmms_eval_finance.export.sources"}
+"""Modules that a task folder has another in place of."""
 
 
 def export(benchmark: str, host: Host, root: Path, *, with_data: bool = False) -> Path:
@@ -38,7 +39,7 @@ def export(benchmark: str, host: Host, root: Path, *, with_data: bool = False) -
     if folder.exists():
         raise SettingError(f"{folder}: is there already; remove it or choose another folder")
     modules = sorted({dotted.rpartition(".")[0] for dotted in files.functions.values()})
-    needed = closure.closure(modules, _STAND_INS)
+    needed = closure.closure(modules, STAND_INS)
     folder.mkdir(parents=True)
     try:
         for name, text in files.texts.items():

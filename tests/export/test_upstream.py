@@ -136,13 +136,26 @@ def test_the_requirements_are_those_of_this_package():
 
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_the_list_in_the_documentation_is_right(benchmark):
+    cells = []
+    for host in HOSTS.values():
+        files = upstream.tasks_for(benchmark, host)
+        modules = {dotted.rpartition(".")[0] for dotted in files.functions.values()}
+        listed = host.requirements(closure.closure(modules, upstream.STAND_INS).packages)
+        names = [name for name in (Requirement(one).name for one in listed) if name != "tomli"]
+        cells.append(", ".join(names) or "no tasks")
+    text = (ROOT / "docs" / "contributing_upstream.md").read_text(encoding="utf-8")
+    assert f"| {benchmark} | {' | '.join(cells)} |" in text
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
 def test_every_package_that_is_imported_is_accounted_for(benchmark):
-    needed = closure.closure([f"lmms_eval_finance.tasks.{benchmark}.utils"], upstream._STAND_INS)
+    needed = closure.closure([f"lmms_eval_finance.tasks.{benchmark}.utils"], upstream.STAND_INS)
     assert needed.packages <= set(REQUIREMENTS) | OPTIONAL
 
 
 def test_a_stand_in_takes_the_place_of_a_module():
-    needed = closure.closure(["lmms_eval_finance.tasks.mfe.utils"], upstream._STAND_INS)
+    needed = closure.closure(["lmms_eval_finance.tasks.mfe.utils"], upstream.STAND_INS)
     assert needed.files["lmms_eval_finance.data.sources"].parent.name == "export"
 
 
@@ -344,7 +357,7 @@ def test_lm_eval_alone_gives_the_plugins_figures(
 
 
 def test_dialogues_are_asked_as_the_plugin_asks_them(exported, beside):
-    """Most wrappers have no rounds of their own, so the hooks are compared."""
+    """Most wrappers have no rounds of their own, so the hooks are compared; errata came along."""
     code = (
         "import json, sys, importlib.util as u, datasets\n"
         "spec = u.spec_from_file_location('utils', sys.argv[1] + '/utils.py')\n"
@@ -354,13 +367,14 @@ def test_dialogues_are_asked_as_the_plugin_asks_them(exported, beside):
         "asked = [utils.dialogue_to_text__conversation(doc, None, 1, ['Answer: A'], None)[1] for doc in docs]\n"
         "scored = [utils.process_dialogue__conversation(doc, [['A', 'B']]) for doc in docs]\n"
         "print(json.dumps([asked, [s['rate_empty'] for s in scored]]))\n"
+        "assert 'errata_changed' in scored[0]\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, exported / "lmms-eval" / "mfe"],
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "HF_HUB_OFFLINE": "1", "LMMS_EVAL_FINANCE_DATA": "sample"},
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "LMMS_EVAL_FINANCE_ERRATA": "1"},
     )
     assert done.returncode == 0, done.stderr[-3000:]
     from lmms_eval_finance.tasks.mfe import utils
@@ -398,6 +412,12 @@ def test_a_place_that_is_neither_checkout_nor_empty_is_refused(tmp_path, capsys,
         (place / "y").mkdir(parents=True)
     assert main(["export", "upstream", str(place)]) == 2
     assert "neither a checkout of lmms-eval" in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_is_one_message(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["export", "upstream", str(tmp_path / "file" / "x"), "--benchmark", "mfe"]) == 2
+    assert "cannot be written" in capsys.readouterr().err
 
 
 def test_a_benchmark_without_tasks_for_the_host_is_an_error(tmp_path, capsys):
