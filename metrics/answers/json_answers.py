@@ -87,7 +87,7 @@ def read_json_answers(text: str, ids: Sequence[str]) -> JsonAnswers:
     >>> read.answers, read.explanations, read.matched_by, read.truncated
     ({'q7_1': 'B', 'q7_2': None}, {'q7_1': 'up'}, {'q7_1': 'number'}, True)
     """
-    names = list(dict.fromkeys(map(str, ids)))
+    names = tuple(dict.fromkeys(map(str, ids)))
     reply = strip_reasoning(text) if isinstance(text, str) else ""
     found = [part for part in find_json(reply, parse_number=str) if not _is_citation(part, reply)]
     truncated = cut_before_answer(reply) or (bool(found) and not found[-1].closed)
@@ -113,7 +113,7 @@ def _is_citation(part: Found, reply: str) -> bool:
 # ---- from JSON values to entries ---------------------------------------------------
 
 
-def _entries(value: Any, names: Sequence[str], depth: int = 0) -> list[_Entry]:
+def _entries(value: Any, names: tuple[str, ...], depth: int = 0) -> list[_Entry]:
     """The (key, answer, explanation) triples of a JSON value."""
     if depth > 4:
         return []
@@ -138,11 +138,11 @@ def _entries(value: Any, names: Sequence[str], depth: int = 0) -> list[_Entry]:
     return list(_pairs(value))
 
 
-def _item(item: Any, names: Sequence[str], depth: int) -> list[_Entry]:
+def _item(item: Any, names: tuple[str, ...], depth: int) -> list[_Entry]:
     return _entries(item, names, depth + 1) if isinstance(item, dict) else [_Entry("", _written(item), "")]
 
 
-def _holds_several(value: Any, names: Sequence[str]) -> bool:
+def _holds_several(value: Any, names: tuple[str, ...]) -> bool:
     """Whether the value of an answer field answers several questions: an object, or a list with one item for each."""
     if isinstance(value, dict):
         return _names_questions(value, names) or not _first_key(value, _ANSWER_KEYS)
@@ -151,7 +151,7 @@ def _holds_several(value: Any, names: Sequence[str]) -> bool:
     )
 
 
-def _names_questions(value: Any, names: Sequence[str]) -> bool:
+def _names_questions(value: Any, names: tuple[str, ...]) -> bool:
     if not isinstance(value, dict) or _first_key(value, _ANSWER_KEYS):
         return False
     return any(_place(key, names) for key in value)
@@ -199,6 +199,7 @@ def _written(value: Any) -> str | None:
     return None
 
 
+@functools.lru_cache(maxsize=4096)
 def _plain(key: str) -> str:
     decomposed = unicodedata.normalize("NFKD", key).casefold()
     return "_".join(re.findall(r"[^\W_]+", "".join(c for c in decomposed if not unicodedata.combining(c))))
@@ -247,7 +248,8 @@ def _tokens(key: str) -> tuple[str, ...]:
     return tuple(tokens)
 
 
-def _place(key: str, names: Sequence[str]) -> tuple[str, MatchedBy] | None:
+@functools.lru_cache(maxsize=4096)
+def _place(key: str, names: tuple[str, ...]) -> tuple[str, MatchedBy] | None:
     """The id that a key names, by itself or by number."""
     tokens = _tokens(key)
     if not tokens:
@@ -273,7 +275,8 @@ def _holds(tokens: Sequence[str], part: Sequence[str]) -> bool:
     return any(not any(token.isdecimal() for token in tokens[at + width :]) for at in ends)
 
 
-def _numbers(names: Sequence[str]) -> dict[str, str]:
+@functools.lru_cache(maxsize=256)
+def _numbers(names: tuple[str, ...]) -> Mapping[str, str]:
     """The number in which the ids differ: their 2nd in english_7_1_r3, english_7_2_r3."""
     digits = [[token for token in _tokens(name) if token.isdecimal()] for name in names]
     if not digits or not digits[0] or len({len(row) for row in digits}) != 1:
@@ -288,7 +291,7 @@ def _numbers(names: Sequence[str]) -> dict[str, str]:
 Matches: TypeAlias = dict[str, tuple[_Entry, MatchedBy]]
 
 
-def _match(entries: Sequence[_Entry], names: Sequence[str], truncated: bool) -> Matches:
+def _match(entries: Sequence[_Entry], names: tuple[str, ...], truncated: bool) -> Matches:
     if matches := _match_by_name(entries, names):
         return matches
     unique = {entry.key or f"#{index}": entry for index, entry in enumerate(entries)}
@@ -297,7 +300,7 @@ def _match(entries: Sequence[_Entry], names: Sequence[str], truncated: bool) -> 
     return {}
 
 
-def _match_by_name(entries: Iterable[_Entry], names: Sequence[str]) -> Matches:
+def _match_by_name(entries: Iterable[_Entry], names: tuple[str, ...]) -> Matches:
     keyed = [entry for entry in entries if entry.key]
     places = [(entry, place) for entry in keyed if (place := _place(entry.key, names))]
     by_id = {name for _, (name, how) in places if how == "id"}
@@ -310,7 +313,7 @@ def _match_by_name(entries: Iterable[_Entry], names: Sequence[str]) -> Matches:
     return matches
 
 
-def _numbering_agrees(keys: Sequence[str], names: Sequence[str]) -> bool:
+def _numbering_agrees(keys: Sequence[str], names: tuple[str, ...]) -> bool:
     """Whether the keys count as the ids do; keys 1 and 2 for the ids 2 and 3 only share a number by chance."""
     theirs = {
         numbers[-1] for key in keys if (numbers := [token for token in _tokens(key) if token.isdecimal()])
@@ -319,12 +322,12 @@ def _numbering_agrees(keys: Sequence[str], names: Sequence[str]) -> bool:
     return theirs <= ours or theirs >= ours
 
 
-def _match_prose(reply: str, names: Sequence[str]) -> Matches:
+def _match_prose(reply: str, names: tuple[str, ...]) -> Matches:
     """Answers of a reply without JSON: a line for each, or whatever it says about each; the fuller reading counts."""
     by_line = _match_by_name(_lines(reply), names)
     if len(by_line) == len(names):
         return by_line
-    sections = read_sections(reply, functools.cache(lambda piece: _place(piece, names) is not None))
+    sections = read_sections(reply, lambda piece: _place(piece, names) is not None)
     by_section = _match_by_name([_Entry(key, said or None, "") for key, said in sections], names)
     return by_section if len(by_section) > len(by_line) else by_line
 

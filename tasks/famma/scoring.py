@@ -55,10 +55,11 @@ class Scorer:
         """The records of all sub-questions of a doc; never raises."""
         questions = questions_of(doc)
         replies = answers.read_json_answers(response, [question["key"] for question in questions])
+        unanswered = _unanswered(replies, response)
 
         def record(question: Doc) -> Record:
             try:
-                return self._record(question, replies, response, doc["context"])
+                return self._record(question, replies, unanswered, response, doc["context"])
             except Exception as error:
                 # A traceback may show the values in hand, which for some splits nobody is to see.
                 logger.error(
@@ -74,7 +75,14 @@ class Scorer:
         with ThreadPoolExecutor(len(questions)) as pool:  # judges answer side by side
             return list(pool.map(record, questions))
 
-    def _record(self, question: Doc, replies: answers.JsonAnswers, response: str, context: str) -> Record:
+    def _record(
+        self,
+        question: Doc,
+        replies: answers.JsonAnswers,
+        unanswered: Outcome,
+        response: str,
+        context: str,
+    ) -> Record:
         key, released = question["key"], question["answers"]
         answer = replies.answers[key]
         if answer is None and len(replies.answers) == 1 and not replies.truncated:
@@ -94,7 +102,7 @@ class Scorer:
             question_type="choice" if choice else "open",
             masked=masked,
         )
-        settled = _settled(answer, replies, response)
+        settled = unanswered if answer is None else outcomes.without_answer(answer)
         score = _choice_record if choice else _open_record
         if masked:
             record = score(item, settled, self.ask)
@@ -129,14 +137,12 @@ class Scorer:
         )
 
 
-def _settled(answer: str | None, replies: answers.JsonAnswers, response: str) -> Outcome | None:
-    """The outcome of an answer that nobody has to judge; None if somebody has to."""
-    if answer is not None:
-        return outcomes.without_answer(answer)
+def _unanswered(replies: answers.JsonAnswers, response: str) -> Outcome:
+    """The outcome of sub-questions to which a reply gives no answer."""
     if replies.truncated:
         return Outcome.TRUNCATED
-    answered = any(given is not None for given in replies.answers.values())
-    return Outcome.EMPTY if answered else outcomes.of_unreadable(response)
+    answered = [given is not None for given in replies.answers.values()]
+    return Outcome.EMPTY if any(answered) else outcomes.of_unreadable(response)
 
 
 def _unjudged(item: JudgeItem, outcome: Outcome, reason: str) -> Record:
