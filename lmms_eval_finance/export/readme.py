@@ -50,11 +50,13 @@ def readme(benchmark: str, host: Host, names: Sequence[str], requirements: Seque
         if listed:
             lines = "\n".join(f"* `{name}`: {said[name]}" for name in listed)
             parts.append(f"#### {heading}\n\n{lines}")
+    in_rounds = any("in rounds" in said[name] for name in tasks)
     install = f"    pip install {' '.join(map(_quoted, requirements))}"
     parts += [
         f"### Metrics\n\n{card['Metrics']}",
         f"### Requirements\n\nBeside {host.name}:\n\n{install}",
-        f"### Running\n\n    {host.command} --model MODEL --tasks {tasks[0]}\n\n{_SETTINGS}",
+        f"### Running\n\n    {host.command} --model MODEL --tasks {tasks[0]}\n\n{_SETTINGS}"
+        + _ROUNDS * in_rounds,
         f"### Checklist\n\nFor adding novel benchmarks/datasets to the library:\n{_CHECKLIST}",
         f"### Changelog\n\n* version 1.0: as in lmms-eval-finance {__version__}",
     ]
@@ -65,6 +67,11 @@ _SETTINGS = """\
 Environment variables: `LMMS_EVAL_FINANCE_ERRATA=1` scores on corrected golds where there are any,
 `LMMS_EVAL_FINANCE_JUDGES` names a file of language judges for open answers (without it, rules decide),
 `LMMS_EVAL_FINANCE_IDS` restricts the items."""
+
+
+_ROUNDS = """
+
+What is asked in rounds needs a model wrapper that implements `generate_until_multi_round`."""
 
 
 def sections(card: str) -> dict[str, str]:

@@ -103,6 +103,25 @@ def test_the_readme_of_tasks_without_hub_data_says_where_rows_belong(exported):
         assert ("data/SPLIT.parquet" in text) == (name in ("mfe", "cfmme"))
 
 
+@pytest.mark.parametrize(("host", "benchmark"), PLACES)
+def test_the_readme_says_which_tasks_go_in_rounds(exported, host, benchmark):
+    folder = exported / host / benchmark
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    asked = {
+        path.stem
+        for path in folder.glob("*.yaml")
+        if registry_settings(host, path).get("output_type") == "generate_until_multi_round"
+    }
+    assert set(re.findall(r"^\* `(\w+)`: .*\(asked in rounds\)", text, re.MULTILINE)) == asked
+    assert ("needs a model wrapper that implements" in text) == bool(asked)
+
+
+def registry_settings(host, path):
+    """What a task file says here, its includes among it."""
+    ours = registry.FOLDER / path.parent.name / path.name
+    return registry.settings_of(ours) if host == "lmms-eval" else {}
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_hosts_lint_settings_are_met(exported, host):
     settings = ROOT / "lmms_eval_finance" / "export" / f"{host}.toml"
