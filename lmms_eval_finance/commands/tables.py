@@ -1,16 +1,12 @@
-"""``lmms-eval-finance tables RUN...``: the papers' tables from saved runs."""
+"""``lmms-eval-finance tables RUN...``: the papers' tables from saved runs, beside the published rows."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from pathlib import Path
 
-from lmms_eval_finance.metrics.records import Record
-from lmms_eval_finance.report import cfmme, finmme
-from lmms_eval_finance.report.table import Table
-from lmms_eval_finance.runs.read import open_run
-from lmms_eval_finance.runs.rescore import rescored
+from lmms_eval_finance.report.collect import named_runs, summaries
+from lmms_eval_finance.report.models import rounds
+from lmms_eval_finance.report.paper import paper_tables
 from lmms_eval_finance.settings import SettingError
 
 
@@ -19,32 +15,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "runs",
         metavar="RUN",
-        type=Path,
         nargs="+",
-        help="output folders, results or sample files of lmms-eval",
+        help="output folders, results or sample files of lmms-eval; NAME=RUN gives a model a name, and runs of one "
+        "name count as repeats",
     )
     parser.add_argument("--csv", action="store_true", help="write CSV instead of Markdown")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the tables; runs of one model (folders of one name) count as repeats of it."""
-    by_task: dict[str, dict[str, list[Sequence[Record]]]] = {}
-    for path in args.runs:
-        found = open_run(path)
-        records: dict[str, list[Record]] = {}
-        for task, record in rescored(found):
-            records.setdefault(task, []).append(record)
-        for task, of_task in records.items():
-            by_task.setdefault(task, {}).setdefault(found.folder.name, []).append(of_task)
-    tables = [
-        table
-        for task, models in by_task.items()
-        if task.startswith("finmme")
-        for table in _finmme(task, models)
-    ]
-    tables += cfmme.studies(
-        {task: {model: runs[0] for model, runs in models.items()} for task, models in by_task.items()}
-    )
+    """Print the tables."""
+    found = paper_tables(rounds(summaries(named_runs(args.runs))))
+    tables = [table for of_benchmark in found.values() for table in of_benchmark]
     if not tables:
         raise SettingError(
             "no task in these runs has tables of its own; `lmms-eval-finance rescore` shows the figures"
@@ -55,11 +36,3 @@ def run(args: argparse.Namespace) -> int:
         )
     )
     return 0
-
-
-def _finmme(task: str, models: dict[str, list[Sequence[Record]]]) -> list[Table]:
-    """The tables on the first run of each model, and table 5 where a model has several."""
-    named = {f"{model} ({task})": runs[0] for model, runs in models.items()}
-    tables = finmme.tables(named)
-    repeated = {model: runs for model, runs in models.items() if len(runs) > 1}
-    return [*tables, finmme.table5(repeated)] if repeated else tables

@@ -97,7 +97,7 @@ class Table:
             return f"| {' | '.join(map(_in_markdown, cells))} |"
 
         rules = ["---:" if numeric else "---" for numeric in self._numeric()]
-        letters = {mark: _RAISED[place] for place, mark in enumerate(self.footnotes)}
+        letters = {mark: _raised(place) for place, mark in enumerate(self.footnotes)}
         rows = [
             [f"{self._text(cell)} {''.join(letters[mark] for mark in _marks(cell))}".rstrip() for cell in row]
             for row in self.rows
@@ -203,8 +203,13 @@ class Table:
         return f"[{self._number(cell.low)}, {self._number(cell.high)}]"
 
 
-# There is no raised q; a table with more marks than letters repeats them.
-_RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ" * 40
+_RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"  # there is no raised q
+
+
+def _raised(place: int) -> str:
+    rounds = place // len(_RAISED)
+    digits = str(rounds).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")) if rounds else ""
+    return _RAISED[place % len(_RAISED)] + digits
 
 
 def _letter(place: int) -> str:

@@ -43,6 +43,26 @@ def sums(task: str, records: Sequence[Record]) -> ClusterSums:
     )
 
 
+def joint(records: Mapping[str, Sequence[Record]]) -> ClusterSums:
+    """The sums over several tasks at once, each name after the key of its task, for figures over tasks.
+
+    Tasks that share a cluster (a page) are resampled together.
+
+    >>> from lmms_eval_finance.metrics.outcomes import Outcome
+    >>> found = joint({"a": [Record("1", Outcome.CORRECT, 1.0)], "b": [Record("1", Outcome.WRONG, 0.0)]})
+    >>> found.totals["a", SCORE], found.totals["b", SCORE], found.totals["b", N]
+    (1.0, 0.0, 1.0)
+    """
+    parts: list[dict[Hashable, float]] = []
+    clusters: list[str] = []
+    for key, of_task in records.items():
+        for record in of_task:
+            found = {**_parts(record), **dict(_class_parts(record))}
+            parts.append({(key, name): number for name, number in found.items()})
+            clusters.append(record.cluster or f"{key}/{record.id}")
+    return ClusterSums(parts, clusters)
+
+
 def _parts(record: Record) -> dict[Hashable, float]:
     found: dict[Hashable, float] = {ALL: 1.0, ("outcome", record.outcome.value): 1.0}
     if record.score is None:
@@ -265,6 +285,16 @@ def _seals(figure: Callable[[SealScores], float | None], sums: Totals) -> float 
     return figure(scores_from_counts([MatchCounts.from_parts(parts)]))
 
 
+def seal_map(sums: Totals) -> float | None:
+    """The order-free mAP from a seal detection task's sums."""
+    return _seals(lambda scores: scores.map, sums)
+
+
+def field_f1(sums: Totals) -> float | None:
+    """The pooled F1 from an information extraction task's sums."""
+    return _fields(lambda counts: counts.f1, "", sums)
+
+
 def _fields(figure: Callable[[FieldCounts], float], prefix: str, sums: Totals) -> float | None:
     if not sums.get(N):
         return None
@@ -311,7 +341,7 @@ def _cfmme(split: str, totals: Totals) -> Iterator[tuple[str, Figure]]:
         )
         yield from _by("image_type", totals)
     elif split == "seal_detection":
-        yield "map", partial(_seals, lambda scores: scores.map)
+        yield "map", seal_map
         yield "map50", partial(_seals, lambda scores: scores.map50)
         yield "ap_company", partial(_seals, lambda scores: scores.ap.get("company"))
         yield "ap_personal", partial(_seals, lambda scores: scores.ap.get("personal"))
@@ -330,7 +360,7 @@ def _cfmme(split: str, totals: Totals) -> Iterator[tuple[str, Figure]]:
         yield "cdm_reference", _part("cdm_reference")
         yield "exprate_cdm_reference", _part("exact_reference")
     elif split == "information_extraction":
-        yield "f1", partial(_fields, lambda counts: counts.f1, "")
+        yield "f1", field_f1
         yield "precision", partial(_fields, lambda counts: counts.precision, "")
         yield "recall", partial(_fields, lambda counts: counts.recall, "")
         yield from _field_slices(totals)
@@ -342,7 +372,7 @@ def _quotient(above: float, below: float) -> float | None:
 
 
 def _coco(records: Sequence[Record]) -> dict[str, Interval]:
-    from lmms_eval_finance.metrics.detection import seal_map
+    from lmms_eval_finance.metrics import detection
     from lmms_eval_finance.tasks.cfmme.scoring import as_boxes
 
     scored = [record for record in records if record.outcome.scored]
@@ -351,7 +381,7 @@ def _coco(records: Sequence[Record]) -> dict[str, Interval]:
         [record.prediction for record in scored],
     ]
     gold, predicted = (list(map(as_boxes, side)) for side in sides)
-    scores = seal_map(gold, predicted)
+    scores = detection.seal_map(gold, predicted)
     found = {
         "coco_map": scores.coco_map,
         **{f"coco_ap_{name}": value for name, value in scores.coco_ap.items()},

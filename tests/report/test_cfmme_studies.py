@@ -7,7 +7,7 @@ import pytest
 from lmms_eval_finance.cli import main
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Record
-from lmms_eval_finance.report.cfmme import change
+from lmms_eval_finance.report.cfmme_studies import change
 from lmms_eval_finance.settings import SettingError
 
 SIGNATURE = "task:cfmme_qa|version:1|data:cfmme/qa@ab|image:{}|errata:no"
@@ -71,6 +71,7 @@ def test_tables_of_runs_in_several_places(tmp_path, capsys):
     assert main(["tables", str(first), str(second)]) == 0
     printed = capsys.readouterr().out
     orientation, robustness = printed.split("**CFMME robustness**")
+    orientation = orientation.split("**CFMME table 6: orientation**")[1]
     (line,) = [line for line in orientation.splitlines() if line.startswith("| my-model")]
     assert line.startswith("| my-model | 90 | 4 | 75.00 | 25.00 | -50.00 | ")
     assert orientation.count("(published)") == 4 * 3
@@ -79,7 +80,10 @@ def test_tables_of_runs_in_several_places(tmp_path, capsys):
     assert "| my-model | jpeg | 4 | 75.00 | 50.00 | -25.00 |" in robustness
 
 
-def test_without_a_pair_there_is_no_table(tmp_path, capsys):
+def test_without_a_pair_there_is_no_study(tmp_path, capsys):
     folder = write(tmp_path / "m", "cfmme_qa", [record(0, 1)])
+    assert main(["tables", str(folder)]) == 0
+    assert "orientation" not in capsys.readouterr().out
+    folder = write(tmp_path / "other", "someones_task", [record(0, 1)])
     assert main(["tables", str(folder)]) == 2
     assert "tables of its own" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from lmms_eval_finance.report.published import Check, audit, misprints
 
 
 def failing(name):
-    return {place for place in misprints(name)}
+    return set(misprints(name))
 
 
 def test_finmmes_misprints():
