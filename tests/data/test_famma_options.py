@@ -13,7 +13,9 @@ from lmms_eval_finance.data.importers.famma_options import read_options
 from lmms_eval_finance.metrics.answers import extract_letters, parse_gold_letters
 
 TEXTS = st.lists(
-    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).map(str.strip).filter(bool),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+    .map(str.strip)
+    .filter(bool),
     min_size=2,
     max_size=6,
 )

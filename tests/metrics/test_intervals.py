@@ -137,6 +137,6 @@ def test_sums_without_a_denominator_have_no_ratio():
         ClusterSums([{}], ["a", "b"])
 
 
-def test_a_figure_that_is_mostly_undefined_has_no_bounds():
+def test_a_figure_of_sums_that_is_mostly_undefined_has_no_bounds():
     sums = ClusterSums([{"n": float(number == 0)} for number in range(4)], list("abcd"), resamples=200)
     assert sums.interval(lambda s: 1.0 if s["n"] == 1 else None).low is None

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from lmms_eval_finance.judging.rules.dates import find_dates, same_date
 
-MONTHS_FR = "janvier février mars avril mai juin juillet août septembre octobre novembre décembre".split()  # noqa: SIM905
-MONTHS_EN = "January February March April May June July August September October November December".split()  # noqa: SIM905
+MONTHS_FR = "janvier février mars avril mai juin juillet août septembre octobre novembre décembre".split()
+MONTHS_EN = "January February March April May June July August September October November December".split()
 DAYS = st.dates(date(1950, 1, 1), date(2069, 12, 31))
 
 
