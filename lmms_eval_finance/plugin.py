@@ -5,8 +5,10 @@ The host calls `register` when it loads its models (entry-point group
 
 - the host's task index learns of the tasks here, behind its own and those of
   ``--include_path``: their names keep precedence;
-- the model class that the host picks is looked at, so that tasks know what it takes,
-  and its multi-round generation is done by `models.dialogue` for the dialogues here.
+- the model class that the host picks is looked at, so that tasks know what it takes, and
+  made fit for them by `models.wrapper`;
+- the host's response cache keeps the replies to the tasks here while a run goes on
+  (`models.caching`), so that a killed run is not lost.
 
 Tested with lmms-eval 0.7.3.
 """
@@ -82,8 +84,13 @@ def _add_tasks() -> None:
     @functools.wraps(original)
     def initialize_tasks(self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
         theirs = original(self, *args, **kwargs)
+        # Not from `register`: the host calls that while its module of models is still being read.
+        for look in (_look_at_models, _look_at_cache):
+            try:
+                look()
+            except Exception as error:  # most tasks run with the host's own
+                warnings.warn(f"lmms-eval-finance: {look.__name__} failed ({error!r})", stacklevel=1)
         try:
-            _look_at_models()
             return {**index(), **theirs}
         except Exception as error:  # a broken file here must not hide the host's tasks
             warnings.warn(f"lmms-eval-finance: its tasks cannot be listed ({error!r})", stacklevel=1)
@@ -94,7 +101,6 @@ def _add_tasks() -> None:
 
 
 def _look_at_models() -> None:
-    # Not from `register`: the host calls that while its module of models is still being read.
     import lmms_eval.models as host
 
     original = host.get_model
@@ -105,10 +111,11 @@ def _look_at_models() -> None:
     def get_model(model_name: str, force_simple: bool = False) -> Any:
         chosen = original(model_name, force_simple)
         try:
-            return _with_dialogues(chosen)
-        except Exception as error:  # the host's own class will do for all but dialogues
+            return _adapted(chosen)
+        except Exception as error:  # the host's own class will do for most tasks
             warnings.warn(
-                f"lmms-eval-finance: dialogues keep {model_name}'s own rounds ({error!r})", stacklevel=1
+                f"lmms-eval-finance: {model_name} stays as the host has it, dialogues may fail ({error!r})",
+                stacklevel=1,
             )
             return chosen
 
@@ -116,36 +123,38 @@ def _look_at_models() -> None:
     host.get_model = get_model
 
 
-def _with_dialogues(model: Any) -> Any:
-    """The model class with this package's dialogues driven from outside; all else is its own."""
-    from lmms_eval_finance.models.dialogue import run_dialogues
+def _adapted(model: Any) -> Any:
+    from lmms_eval_finance.models.wrapper import adapted
     from lmms_eval_finance.tasks import delivery
 
-    messages = not getattr(model, "is_simple", True)
-    delivery.note(messages=messages, prefill=bool(getattr(model, "continues_assistant", False)))
+    delivery.note(
+        messages=not getattr(model, "is_simple", True),
+        prefill=bool(getattr(model, "continues_assistant", False)),
+    )
+    return adapted(model, ours=frozenset(index()))
 
-    class WithDialogues(model):  # type: ignore[misc]
-        def generate_until_multi_round(self, requests: list[Any]) -> list[Any]:
-            if any(request.task_name not in index() for request in requests):
-                return list(super().generate_until_multi_round(requests))
-            return run_dialogues(
-                requests,
-                messages=messages,
-                dataset=lambda task, split: self.task_dict[task][split],
-                generate=self.generate_until,
-            )
 
-    # Result files name the class of the model; it stays the one the user asked for.
-    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
-        setattr(WithDialogues, name, getattr(model, name))
-    return WithDialogues
+def _look_at_cache() -> None:
+    from lmms_eval.caching.response_cache import ResponseCache
+
+    from lmms_eval_finance.models.caching import in_slices
+
+    if not getattr(ResponseCache.execute, "knows_finance", False):
+        ResponseCache.execute = in_slices(ResponseCache.execute, ours=frozenset(index()))
+        ResponseCache.execute.knows_finance = True
 
 
 def _manifests() -> list[Any]:
     from lmms_eval.models.registry_v2 import ModelManifest
 
     prefill = "lmms_eval_finance.models.prefill"
+    baseline = "lmms_eval_finance.models.baseline.host"
     return [
+        ModelManifest(
+            "finance_baseline",
+            simple_class_path=f"{baseline}.FinanceBaselineSimple",
+            chat_class_path=f"{baseline}.FinanceBaseline",
+        ),
         ModelManifest("openai_prefill", chat_class_path=f"{prefill}.OpenAIPrefill"),
         ModelManifest("vllm_prefill", chat_class_path=f"{prefill}.VLLMPrefill"),
     ]
@@ -203,4 +212,4 @@ def routes() -> dict[str, str]:
         known = TaskManager("ERROR").task_index
         shadowed = sorted(name for name in ours if known[name]["yaml_path"] != ours[name]["yaml_path"])
         plain = f"names the host already uses for other tasks: {', '.join(shadowed)}" if shadowed else ""
-    return {"lmms-eval --tasks NAME": plain, f"lmms-eval tasks list --include_path {TASKS}": ""}
+    return {"lmms-eval --tasks NAME": plain, f"lmms-eval tasks list --include-path {TASKS}": ""}

@@ -11,6 +11,7 @@ fault leaves here as SystemExit: one message, and an exit code other than 0.
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from lmms_eval_finance import prompts, settings
@@ -34,7 +35,7 @@ def __getattr__(name: str) -> Any:
     if what == "path":
         return source.path
     # A fresh dict each time: the host takes keys out of the one it is given.
-    return dict(source.kwargs) if what == "kwargs" else source.provenance()
+    return dict(source.kwargs) if what == "kwargs" else {**source.provenance(), **_what_is_asked()}
 
 
 def _rag_index() -> dict[str, Any]:
@@ -50,6 +51,22 @@ def _rag_index() -> dict[str, Any]:
         "size": options.size,
         "budget": options.budget,
     }
+
+
+def _what_is_asked() -> dict[str, str]:
+    """What else decides on the requests, as hashes.
+
+    The host's response cache knows an item by its place and its text. The former shifts
+    with the chosen ids, and the text is the same for all pictures of some tasks; but the
+    cache also looks at the task's metadata.
+    """
+    ids = selection.wanted_ids()
+    texts = [f"{name}@{prompts.load(name).hash}" for name in prompts.names()]
+    return {"ids": "all" if ids is None else _hash(sorted(ids)), "prompts": _hash(texts)}
+
+
+def _hash(lines: list[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()[:12]
 
 
 def _check_settings(benchmark: str) -> None:

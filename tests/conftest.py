@@ -31,6 +31,7 @@ def _helper(name: str) -> Any:
 
 
 _server = _helper("openai_server")
+_helper("random_models")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ the wrapper's own `generate_until`, so batching, concurrency and images work as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,10 +18,30 @@ MOST_ROUNDS = 100
 
 @dataclass
 class _Dialogue:
+    """A host request under way.
+
+    Attributes:
+        request: the multi-round instance.
+        identity: the `id` of its doc.
+        outputs: the model's replies so far.
+        info: what the task handed over with the last round, and gets back with this one.
+    """
+
     request: Any
+    identity: Any
     outputs: list[str] = field(default_factory=list)
     info: Any = None
     over: bool = False
+
+
+@dataclass(frozen=True)
+class _Round:
+    """What the task says to one round: its text; messages or images; whether there is none; info."""
+
+    text: str
+    content: Any
+    ended: bool = False
+    info: Any = None
 
 
 def run_dialogues(
@@ -37,28 +57,98 @@ def run_dialogues(
         requests: the host's multi-round instances.
         messages: whether they carry `doc_to_messages` (chat wrappers) or `doc_to_text` and
             `doc_to_visual` (simple wrappers).
-        dataset: (task, split) -> its rows.
+        dataset: (task, split) -> its rows, with a column `id`.
         generate: the wrapper's `generate_until`, from instances to outputs.
 
     Returns:
         The outputs of each dialogue in the order of its rounds.
     """
-    dialogues = [_Dialogue(request) for request in requests]
-    following = _next_chat if messages else _next_simple
+    ask = _ask_chat if messages else _ask_simple
+    dialogues = _dialogues(requests, dataset)
     for number in range(MOST_ROUNDS):
-        turns = []
-        for dialogue in dialogues:
-            if not dialogue.over:
-                turn = following(dialogue, number, dataset)
-                if turn is None:
-                    dialogue.over = True
-                else:
-                    turns.append((dialogue, turn))
-        if not turns:
+        rounds = []
+        for dialogue in [dialogue for dialogue in dialogues if not dialogue.over]:
+            doc_id, task, split = dialogue.request.arguments[-3:]
+            found = ask(dialogue, number, dataset(task, split)[doc_id])
+            dialogue.over = found.ended
+            if not found.ended:
+                # Without the content: the images of all dialogues at once would not fit into memory.
+                rounds.append((dialogue, found.text, found.info))
+        if not rounds:
             break
-        for (dialogue, _), output in zip(turns, generate([turn for _, turn in turns]), strict=True):
+        running = [dialogue for dialogue, _, _ in rounds]
+        instances = [
+            _instance(dialogue, text, _hook(dialogue, running, number, ask), messages)
+            for dialogue, text, _ in rounds
+        ]
+        for (dialogue, _, info), output in zip(rounds, generate(instances), strict=True):
             dialogue.outputs.append(_text(output))
+            dialogue.info = info
     return [dialogue.outputs for dialogue in dialogues]
+
+
+def _dialogues(requests: Sequence[Any], dataset: Callable[[str, str], Any]) -> list[_Dialogue]:
+    ids: dict[tuple[str, str], Sequence[Any]] = {}
+    dialogues = []
+    for request in requests:
+        doc_id, task, split = request.arguments[-3:]
+        if (task, split) not in ids:
+            ids[task, split] = list(dataset(task, split)["id"])
+        dialogues.append(_Dialogue(request, ids[task, split][doc_id]))
+    return dialogues
+
+
+def _ask_chat(dialogue: _Dialogue, number: int, doc: Mapping[str, Any]) -> _Round:
+    context, doc_to_messages = dialogue.request.arguments[:2]
+    if number == 0:
+        return _Round(context, doc_to_messages(doc))
+    content, ended, _, info = doc_to_messages(
+        doc, round_idx=number, previous_output=list(dialogue.outputs), previous_round_info=dialogue.info
+    )
+    return _Round("\n".join([context, *dialogue.outputs]), content, ended, info)
+
+
+def _ask_simple(dialogue: _Dialogue, number: int, doc: Mapping[str, Any]) -> _Round:
+    context, _, doc_to_visual, doc_to_text = dialogue.request.arguments[:4]
+    if number == 0:
+        return _Round(context, doc_to_visual(doc))
+    pictures, text, ended, _, info = doc_to_text(
+        doc, round_idx=number, previous_output=list(dialogue.outputs), previous_round_info=dialogue.info
+    )
+    if pictures is None and not ended:
+        pictures = doc_to_visual(doc)
+    return _Round(text, pictures, ended, info)
+
+
+def _hook(own: _Dialogue, running: Sequence[_Dialogue], number: int, ask: Callable[..., _Round]) -> Any:
+    """`doc_to_messages` or `doc_to_visual` of one round.
+
+    Some wrappers call that of a batch's first request with the docs of all, so it knows
+    the other dialogues of its task.
+    """
+    others = {
+        dialogue.identity: dialogue
+        for dialogue in running
+        if dialogue.request.arguments[-2:] == own.request.arguments[-2:]
+    }
+
+    def content(doc: Mapping[str, Any]) -> Any:
+        dialogue = own if doc["id"] == own.identity else others[doc["id"]]
+        return ask(dialogue, number, doc).content
+
+    return content
+
+
+def _instance(dialogue: _Dialogue, text: str, hook: Any, messages: bool) -> Any:
+    request = dialogue.request
+    where = request.arguments[-3:]
+    options = dict(request.arguments[2 if messages else 1])
+    return type(request)(
+        request_type="generate_until",
+        arguments=(text, hook, options, *where) if messages else (text, options, hook, *where),
+        idx=request.idx,
+        metadata=dict(request.metadata),
+    )
 
 
 def _text(output: Any) -> str:
@@ -66,45 +156,3 @@ def _text(output: Any) -> str:
 
     text, _ = unwrap_generation_output(output)
     return text if isinstance(text, str) else ""
-
-
-def _instance(request: Any, arguments: tuple[Any, ...]) -> Any:
-    return type(request)(
-        request_type="generate_until",
-        arguments=arguments,
-        idx=request.idx,
-        metadata=dict(request.metadata),
-    )
-
-
-def _next_chat(dialogue: _Dialogue, number: int, dataset: Callable[[str, str], Any]) -> Any | None:
-    context, doc_to_messages, options, doc_id, task, split = dialogue.request.arguments
-    doc = dataset(task, split)[doc_id]
-    if number == 0:
-        turn = doc_to_messages(doc)
-    else:
-        turn, ended, _, dialogue.info = doc_to_messages(
-            doc, round_idx=number, previous_output=list(dialogue.outputs), previous_round_info=dialogue.info
-        )
-        if ended:
-            return None
-    # The host's caches tell requests apart by their text, so each round carries its own.
-    history = "\n".join([context, *dialogue.outputs])
-    return _instance(dialogue.request, (history, lambda _doc: turn, dict(options), doc_id, task, split))
-
-
-def _next_simple(dialogue: _Dialogue, number: int, dataset: Callable[[str, str], Any]) -> Any | None:
-    context, options, doc_to_visual, doc_to_text, doc_id, task, split = dialogue.request.arguments
-    text, visual = context, doc_to_visual
-    if number:
-        pictures, text, ended, _, dialogue.info = doc_to_text(
-            dataset(task, split)[doc_id],
-            round_idx=number,
-            previous_output=list(dialogue.outputs),
-            previous_round_info=dialogue.info,
-        )
-        if ended:
-            return None
-        if pictures is not None:
-            visual = lambda _doc: pictures  # noqa: E731
-    return _instance(dialogue.request, (text, dict(options), visual, doc_id, task, split))

@@ -42,12 +42,25 @@ def continuing_openai(client: Any) -> Any:
 
 
 def continuing_vllm(engine: Any) -> Any:
-    """A vLLM engine whose `chat` continues trailing assistant messages."""
+    """A vLLM engine whose `chat` continues trailing assistant messages.
 
-    def chat(messages: Any, **options: Any) -> Any:
-        if all(_ends_with_assistant(conversation) for conversation in messages):
-            options |= CONTINUE
-        return engine.chat(messages=messages, **options)
+    The engine's switch is for a whole batch, which may hold several tasks: conversations
+    that end otherwise go apart.
+    """
+
+    def chat(messages: Any, sampling_params: Any = None, **options: Any) -> list[Any]:
+        outputs: list[Any] = [None] * len(messages)
+        for ending, switch in ((True, CONTINUE), (False, {})):
+            places = [place for place, said in enumerate(messages) if _ends_with_assistant(said) is ending]
+            if not places:
+                continue
+            several = isinstance(sampling_params, (list, tuple))
+            params = [sampling_params[place] for place in places] if several else sampling_params
+            said = [messages[place] for place in places]
+            replies = engine.chat(messages=said, sampling_params=params, **options, **switch)
+            for place, reply in zip(places, replies, strict=True):
+                outputs[place] = reply
+        return outputs
 
     return _Proxy(engine, chat=chat)
 

@@ -72,3 +72,15 @@ def run_host(tmp_path_factory, host_environment):
 def host_bin() -> Path:
     """The folder with the installed commands."""
     return BIN
+
+
+@pytest.fixture(scope="session")
+def tiny_models(tmp_path_factory) -> dict[str, Path]:
+    """Model name of the host -> a folder with such a model, tiny and with random weights."""
+    from random_models import build_llava, build_qwen2_5_vl
+
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        "qwen2_5_vl": build_qwen2_5_vl(folder / "qwen2_5_vl"),
+        "llava_hf": build_llava(folder / "llava_hf"),
+    }

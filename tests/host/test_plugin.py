@@ -57,7 +57,7 @@ def test_every_command_gives_the_same_figures(run_host, plain, command):
 def test_include_path_works_where_the_entry_point_does_not(run_host, plain):
     folder = subprocess.check_output([BIN / "lmms-eval-finance", "path"], text=True).strip()
     assert run_host(*DUMMY, "--include_path", folder).figures(TASK) == plain.figures(TASK)
-    listed = run_host("tasks", "list", "--include_path", folder, save=False)
+    listed = run_host("tasks", "list", "--include-path", folder, save=False)
     assert TASK in listed.output
 
 

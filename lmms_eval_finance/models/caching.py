@@ -1,0 +1,51 @@
+"""The host's response cache made good for runs that are killed: replies are kept as the run goes on.
+
+The host stores replies when all requests of a run are answered, and takes the error
+texts of its API wrappers for replies.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection
+from typing import Any
+
+NO_REPLY = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED")
+"""How the host's wrappers begin what stands in the place of a reply."""
+
+
+def in_slices(execute: Callable[..., list[Any]], *, ours: Collection[str]) -> Callable[..., list[Any]]:
+    """The cache's `execute` that asks the tasks named in `ours` by and by and stores each slice at once.
+
+    A slice has as many requests as ``LMMS_CACHE_CHECKPOINT_INTERVAL`` says (256).
+    """
+
+    @functools.wraps(execute)
+    def sliced(cache: Any, lm: Any, reqtype: str, requests: list[Any]) -> list[Any]:
+        if not all(request.task_name in ours for request in requests):
+            return execute(cache, lm, reqtype, requests)
+        _keep_failures_out(cache)
+        step = cache._checkpoint_interval
+        slices = [requests[start : start + step] for start in range(0, len(requests), step)]
+        return [response for part in slices for response in execute(cache, lm, reqtype, part)]
+
+    return sliced
+
+
+def _keep_failures_out(cache: Any) -> None:
+    kind = type(cache)
+    cache._is_valid_response = lambda response, reqtype: (
+        kind._is_valid_response(response, reqtype) and not _failed(response)
+    )
+
+    def lookup(key: str) -> Any:
+        # The log that the cache is restored from has every reply.
+        found = kind._lookup(cache, key)
+        return None if _failed(found) else found
+
+    cache._lookup = lookup
+
+
+def _failed(response: Any) -> bool:
+    rounds = response if isinstance(response, list) else [response]
+    return any(str(getattr(one, "text", one)).startswith(NO_REPLY) for one in rounds)

@@ -1,0 +1,113 @@
+"""A host wrapper made fit for the tasks here; what it does with other tasks stays as it is.
+
+The host's model wrappers differ, and some lose or mix what they are given. Before a
+request reaches one, what would go wrong on the way is put out of its reach.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Hashable
+from typing import Any
+
+from loguru import logger
+
+from lmms_eval_finance.models.dialogue import run_dialogues
+
+REUSES_INPUTS = "lmms_eval.models.simple.llava_hf"
+"""A request without an image leaves this wrapper with the inputs of the one before."""
+
+
+def adapted(model: Any, *, ours: Collection[str]) -> Any:
+    """The wrapper class, fit for the tasks named in `ours`."""
+    messages = not getattr(model, "is_simple", True)
+
+    class Adapted(model):  # type: ignore[misc]
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            for name in ("processor", "_processor", "_image_processor"):
+                accept_no_images(vars(self).get(name))
+
+        def generate_until(self, requests: list[Any]) -> list[Any]:
+            mine = [request for request in requests if request.task_name in ours]
+            if model.__module__ == REUSES_INPUTS:
+                _refuse_without_images(mine, self.task_dict)
+            groups: dict[Hashable, list[int]] = {}
+            for place, request in enumerate(requests):
+                apart = request.task_name in ours and _makes_batches(self)
+                groups.setdefault(request.arguments[-2:] if apart else None, []).append(place)
+            outputs: list[Any] = [None] * len(requests)
+            for places in groups.values():
+                group = [
+                    _untouchable(requests[place]) if requests[place].task_name in ours else requests[place]
+                    for place in places
+                ]
+                for place, output in zip(places, super().generate_until(group), strict=True):
+                    outputs[place] = output
+            return outputs
+
+        def generate_until_multi_round(self, requests: list[Any]) -> list[Any]:
+            if any(request.task_name not in ours for request in requests):
+                return list(super().generate_until_multi_round(requests))
+            if requests and not messages:
+                logger.warning(
+                    "this model's wrapper takes one text, not messages: what was said before stands in it as text "
+                    "(the signature says so)"
+                )
+            return run_dialogues(
+                requests,
+                messages=messages,
+                dataset=lambda task, split: self.task_dict[task][split],
+                generate=self.generate_until,
+            )
+
+    # Result files name the class of the model; it stays the one the user asked for.
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        setattr(Adapted, name, getattr(model, name))
+    return Adapted
+
+
+def accept_no_images(processor: Any) -> None:
+    """Make a transformers processor take an empty list of images as none, as it once did.
+
+    Some wrappers pass ``images=[]`` with a request that has none.
+    """
+    kind = type(processor)
+    if not any(base.__name__ == "ProcessorMixin" for base in kind.__mro__):
+        return
+
+    def call(self: Any, images: Any = None, *args: Any, **kwargs: Any) -> Any:
+        nothing = isinstance(images, (list, tuple)) and not images
+        return kind.__call__(self, None if nothing else images, *args, **kwargs)
+
+    # Saving writes the class's name; everything but the call stays the same class's.
+    processor.__class__ = type(kind.__name__, (kind,), {"__call__": call, "__module__": kind.__module__})
+
+
+def _makes_batches(wrapper: Any) -> bool:
+    """Whether the wrapper itself joins requests: then many take task, split and hooks from the first of a batch.
+
+    Those that hold a client (of an engine, of a server) take each request for itself.
+    """
+    return getattr(wrapper, "batch_size_per_gpu", 1) not in (1, "1") and not hasattr(wrapper, "client")
+
+
+def _untouchable(request: Any) -> Any:
+    """The request with generation options of its own.
+
+    Some wrappers change them, and the host works out the keys of its response cache from
+    them afterwards.
+    """
+    clone = copy.copy(request)
+    clone.arguments = tuple(dict(part) if isinstance(part, dict) else part for part in request.arguments)
+    return clone
+
+
+def _refuse_without_images(requests: list[Any], datasets: Any) -> None:
+    for request in requests:
+        _, _, doc_to_visual, doc_id, task, split = request.arguments
+        if not doc_to_visual(datasets[task][split][doc_id]):
+            raise SystemExit(
+                f"lmms-eval-finance: {task} has requests without an image, which llava_hf --force_simple answers with "
+                "the inputs of another request; leave --force_simple out"
+            )
