@@ -27,6 +27,11 @@ from lmms_eval_finance.runs.review_server import ReviewServer
 YES, NO, FAILED = Vote("a", True), Vote("b", False), Vote("c", None, "HTTP 500")
 
 
+def _heed_interrupts():
+    """A test run in the background passes on that interrupts are ignored; the command has to get them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def votes(*given):
     return [vote.to_json() for vote in given]
 
@@ -273,7 +278,9 @@ def test_earlier_decisions_are_shown_and_other_choices_can_be_served(run):
 @pytest.fixture
 def page(run):
     command = [sys.executable, "-m", "lmms_eval_finance.cli", "review", str(run.folder)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_heed_interrupts
+    )
     lines = [process.stdout.readline(), process.stdout.readline()]
     assert lines[1].startswith("open http://127.0.0.1:"), (lines, process.stderr.read())
     yield lines[1].split()[1]
