@@ -249,7 +249,9 @@ def choose(question: Question, evidence: Evidence) -> list[str]:
         return [verdicts[holds(question.text, evidence, language)]]
     if _STATEMENTS.search(fold(question.text)):
         wrong = _WRONG.search(fold(question.text)) is not None
-        true = [letter for letter, text in question.options.items() if holds(text, evidence, language) != wrong]
+        true = [
+            letter for letter, text in question.options.items() if holds(text, evidence, language) != wrong
+        ]
         if question.multiple and true:
             return true
     support = {
@@ -264,7 +266,9 @@ def choose(question: Question, evidence: Evidence) -> list[str]:
     return sorted(letter for letter in ranked if support[letter] >= 0.85 * best) if best > 0 else [ranked[0]]
 
 
-_STATEMENTS = re.compile(r"statements?\b|which of the following (?:is|are) (?:true|correct|false|incorrect)|说法|描述|affirmations?")
+_STATEMENTS = re.compile(
+    r"statements?\b|which of the following (?:is|are) (?:true|correct|false|incorrect)|说法|描述|affirmations?"
+)
 _WRONG = re.compile(r"\b(?:false|incorrect|not true|not correct|fausse?s?|incorrecte?s?)\b|不正确|错误|有误")
 _PAIRS = (
     (("oui", "vrai", "yes", "true", "是", "对", "正确", "√"), True),

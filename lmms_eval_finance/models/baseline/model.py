@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from lmms_eval_finance.models.baseline import answers, evidence, fields, page, request, seals
 from lmms_eval_finance.models.baseline.page import Page
 from lmms_eval_finance.models.baseline.request import Kind, Request
@@ -68,18 +66,13 @@ def _answer_all(asked: Request, pages: Sequence[Page]) -> str:
 
 def _boxes(shown: Page, scale: float) -> str:
     height, width = shown.pixels.shape[:2]
-    across, down = (scale / width, scale / height) if scale else (1.0, 1.0)
-    digits = 4 if scale == 1.0 else 0
-    found = [
-        {
-            "bbox_2d": [
-                round(float(np.clip(edge * factor, 0, scale or limit)), digits or None)
-                for edge, factor, limit in zip(seal.box, (across, down) * 2, (width, height) * 2, strict=True)
-            ],
-            "label": seal.label,
-        }
-        for seal in seals.find(shown.pixels)
-    ]
+    units = (scale, scale) if scale else shown.size
+    digits = 4 if scale == 1.0 else None
+    found = []
+    for seal in seals.find(shown.pixels):
+        shares = (edge / side for edge, side in zip(seal.box, (width, height) * 2, strict=True))
+        edges = [round(share * unit, digits) for share, unit in zip(shares, units * 2, strict=True)]
+        found.append({"bbox_2d": edges, "label": seal.label})
     return json.dumps(found)
 
 

@@ -19,7 +19,7 @@ SHARP = 2.0
 WIDE = 1280
 """Pictures are not enlarged beyond this longer side, in pixels."""
 LONGEST = 2000
-"""Pictures are shrunk to this longer side."""
+"""Pictures are to be no longer than that on either side, in pixels."""
 MOST_FRAGMENTS = 1500
 
 
@@ -104,20 +104,15 @@ def _engine(*, detect: bool) -> Any:
 
 
 def recognise(image: NDArray[np.uint8]) -> list[Fragment]:
-    """The text fragments of an image (height x width x RGB), from top to bottom, then left to right."""
+    """The text fragments of an image (height x width x RGB, at most `LONGEST`), from top to bottom."""
     import cv2
 
     height, width = image.shape[:2]
     scale = min(SHARP, max(1.0, WIDE / max(height, width)))
-    if max(height, width) * scale > LONGEST:
-        scale = LONGEST / max(height, width)
     resized = image
-    if scale != 1.0:
-        size = (max(1, round(width * scale)), max(1, round(height * scale)))
-        resized = np.asarray(
-            cv2.resize(image, size, interpolation=cv2.INTER_CUBIC if scale > 1 else cv2.INTER_AREA),
-            dtype=np.uint8,
-        )
+    if scale > 1.0:
+        size = (round(width * scale), round(height * scale))
+        resized = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
     found = _engine(detect=True)(np.ascontiguousarray(resized[:, :, ::-1]))
     if found.boxes is None or not found.txts:
         return []

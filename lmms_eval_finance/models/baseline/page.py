@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 VERSION = "1"
 """Part of the names of kept files: a change of how pictures are read raises it."""
-MOST_PIXELS = 40_000_000
-"""A larger picture is shrunk before anything else."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +34,13 @@ class Page:
     """A picture and what stands on it, read when it is first asked for.
 
     Attributes:
-        pixels: height x width x RGB.
+        pixels: height x width x RGB, shrunk to `ocr.LONGEST`; places on the page are in these pixels.
+        size: width and height of the picture itself.
         key: hash of the picture.
     """
 
     pixels: NDArray[np.uint8]
+    size: tuple[int, int]
     key: str
     _reading: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
@@ -116,19 +116,18 @@ def _write(path: Path, text: str) -> None:
 
 def read(image: Image.Image) -> Page:
     """The page of a picture; the same picture gives the same page."""
-    if image.width * image.height > MOST_PIXELS:
-        shrink = (MOST_PIXELS / (image.width * image.height)) ** 0.5
-        image = image.resize((max(1, int(image.width * shrink)), max(1, int(image.height * shrink))))
     shown = image.convert("RGB")
+    size = shown.size
+    shown.thumbnail((ocr.LONGEST, ocr.LONGEST))
     data = shown.tobytes()
-    key = hashlib.sha256(repr(shown.size).encode() + data).hexdigest()
+    key = hashlib.sha256(repr(size).encode() + data).hexdigest()
     with _OPENING:
-        return _page(key, shown.size, data)
+        return _page(key, size, shown.size, data)
 
 
 _OPENING = threading.Lock()
 
 
 @functools.lru_cache(maxsize=32)
-def _page(key: str, size: tuple[int, int], data: bytes) -> Page:
-    return Page(np.frombuffer(data, dtype=np.uint8).reshape(size[1], size[0], 3), key)
+def _page(key: str, size: tuple[int, int], shrunk: tuple[int, int], data: bytes) -> Page:
+    return Page(np.frombuffer(data, dtype=np.uint8).reshape(shrunk[1], shrunk[0], 3), size, key)

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 SMALLEST = 0.025
 """Shortest side of a seal as a share of the page's longer side."""
-_LONGEST_SIDE = 1600
-"""Pages are searched at this size at most."""
 _STRIP = 64
 """Height in pixels of an unrolled arc."""
 
@@ -42,17 +40,6 @@ def find(image: NDArray[np.uint8]) -> list[Seal]:
     """The seals on a page, from top to bottom: red marks of a seal's size and proportions."""
     import cv2
 
-    height, width = image.shape[:2]
-    scale = min(1.0, _LONGEST_SIDE / max(height, width))
-    if scale < 1.0:
-        image = np.asarray(
-            cv2.resize(
-                image,
-                (max(1, round(width * scale)), max(1, round(height * scale))),
-                interpolation=cv2.INTER_AREA,
-            ),
-            dtype=np.uint8,
-        )
     red = red_ink(image)
     dark = (image.max(axis=2) < 130) & ~red
     longer = max(image.shape[:2])
@@ -72,7 +59,7 @@ def find(image: NDArray[np.uint8]) -> list[Seal]:
             continue
         if dark[top:bottom, left:right].sum() > 0.8 * xs.size:
             continue  # reddish edges of black letters
-        box = (left / scale, top / scale, right / scale, bottom / scale)
+        box = (left, top, right, bottom)
         seals.append(Seal(box, _owner(np.stack([xs, ys], axis=1), long / longer)))
     kept = [
         seal

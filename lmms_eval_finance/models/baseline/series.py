@@ -143,7 +143,9 @@ def worked_out(question: str, known: Sequence[Series]) -> float | None:
     return None
 
 
-_COMPARED = re.compile(r"比.*[多少高低大小]|\bdifference between|\becart entre|\bmore than|\bplus (?:de|que)\b|\bexceed")
+_COMPARED = re.compile(
+    r"比.*[多少高低大小]|\bdifference between|\becart entre|\bmore than|\bplus (?:de|que)\b|\bexceed"
+)
 
 
 def apart(question: str, known: Sequence[Series]) -> float | None:
@@ -153,7 +155,8 @@ def apart(question: str, known: Sequence[Series]) -> float | None:
         return None
     named = [series for series in known if series.name and _names(text, series.name)]
     at = [
-        [float(number.written) for label, number in series.points if label and _names(text, label)] for series in named
+        [float(number.written) for label, number in series.points if label and _names(text, label)]
+        for series in named
     ]
     figures = [values[0] for values in at if len(values) == 1]
     return abs(figures[0] - figures[1]) if len(figures) == 2 else None
