@@ -129,7 +129,7 @@ def test_fields_lead_back_to_the_item():
 @pytest.mark.parametrize("outcome", list(Outcome))
 def test_settled_outcomes_are_sent_to_no_judge(outcome):
     record = Record("1", outcome, 0.0 if outcome.scored else None, details={"judge_preset": "mfe"})
-    settled = {"empty", "refused", "truncated", "timed_out", "gold_unusable"}
+    settled = {"empty", "refused", "truncated", "timed_out", "gold_unusable", "request_failed"}
     assert (JudgeItem.from_record(record) is None) == (outcome.value in settled)
 
 
