@@ -32,6 +32,7 @@ def _helper(name: str) -> Any:
 
 _server = _helper("openai_server")
 _helper("random_models")
+_helper("asked")
 
 
 @pytest.fixture

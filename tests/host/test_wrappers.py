@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import pkgutil
 import re
 import sys
 from collections import Counter
@@ -19,24 +18,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from asked import TASKS, messages_of
 from PIL import Image
 
 import lmms_eval_finance.data
-from lmms_eval_finance import plugin
-from lmms_eval_finance.data import sources
-from lmms_eval_finance.tasks import delivery, registry
+from lmms_eval_finance.tasks import delivery
 from lmms_eval_finance.tasks.mfe import utils
 
 pytestmark = pytest.mark.host
 pytest.importorskip("decord", reason="the host's wrappers import decord, which has no wheel for this system")
 
 LIMIT = 4
-TASKS = [
-    name
-    for name, entry in plugin.index().items()
-    if entry["type"] == "task" and not name.startswith("famma_rag")  # need an index of books
-]
-DIALOGUES = ("mfe_conversation", "mfe_144dpi_conversation", "famma_dynamic_cot", "famma_dynamic_cot_txt")
 IMAGE = "\0"
 TOLERANCE = 8.0
 """Of 255, for an image that was made smaller by other means, and packed as JPEG, before it was compared."""
@@ -139,52 +131,16 @@ def pixels(call, image_processor):
 @pytest.fixture(scope="module")
 def expected(form, run):
     """What each task's hooks ask for, given what the model said in the rounds before: (task, doc, Given)."""
+    system = [{"role": "system", "content": [{"type": "text", "text": form.system}]}] if form.system else []
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
         patch.setattr(delivery, "current", delivery.Delivery(messages=form.messages))
         return [
-            (task, line["doc_id"], asked)
+            (task, line["doc_id"], rendered([*system, *asked]))
             for task in TASKS
             for line in run.samples(task)
-            for asked in requests_of(form, task, line)
+            for asked in messages_of(task, line, model=form.model, chat=form.messages)
         ]
-
-
-def requests_of(form, name, line):
-    task = registry.find(name)
-    config = registry.settings_of(registry.FOLDER / task.benchmark / f"{name}.yaml")
-    kwargs = (
-        pkgutil.resolve_name(config["lmms_eval_specific_kwargs"])
-        if "lmms_eval_specific_kwargs" in config
-        else {}
-    )
-    extra = (kwargs.get(form.model) or kwargs["default"],) if kwargs else ()
-
-    def hook(what):
-        return pkgutil.resolve_name(config[what])
-
-    doc = docs(task)[line["doc_id"]]
-    replies = line["filtered_resps"]
-    rounds = len(replies) if name in DIALOGUES else 1
-    for number in range(rounds):
-        past = {"round_idx": number, "previous_output": replies[:number]} if number else {}
-        if form.messages:
-            asked = hook("doc_to_messages")(doc, *extra, **past)
-            yield rendered(asked[0] if number else asked)
-        else:
-            asked = hook("doc_to_text")(doc, *extra, **past)
-            text = asked[1] if number else asked
-            pictures = hook("doc_to_visual")(doc) if "doc_to_visual" in config else []
-            parts = [*({"type": "image", "url": image} for image in pictures), {"type": "text", "text": text}]
-            system = [{"role": "system", "content": [{"type": "text", "text": form.system}]}]
-            yield rendered([*system, {"role": "user", "content": parts}])
-
-
-def docs(task, _cache={}):  # noqa: B006
-    key = task.name
-    if key not in _cache:
-        _cache[key] = task.process_docs(sources.locate(task.benchmark, task.split).load())
-    return _cache[key]
 
 
 def rendered(messages):
