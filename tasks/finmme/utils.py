@@ -208,6 +208,7 @@ def _details(doc: Doc) -> dict[str, Any]:
     """What scoring takes from a row beside its gold."""
     return {
         "question_type": _question_type(doc),
+        "question_text": _text(doc, "question_text"),
         "options": _text(doc, "options"),
         "unit": _text(doc, "unit"),
         "tolerance": float(doc.get("tolerance") or 0.0),
