@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lmms_eval_finance.data.schemas.cfmme import COUNTS
@@ -42,6 +43,9 @@ _PERCEPTION = (
 )
 
 
+_TURNS = {"0": "cfmme_qa", **{turn: f"cfmme_qa_rot{turn}" for turn in ("90", "180", "270")}}
+
+
 def tables(models: Models) -> list[Table]:
     """All tables that the runs allow."""
     columns: Mapping[str, Sequence[tuple[str, str, Figure]]] = {
@@ -61,6 +65,11 @@ def tables(models: Models) -> list[Table]:
             ("mAP", "map", of_task("cfmme_seal_detection", "map")),
             ("F1", "ie_f1", of_task("cfmme_information_extraction", "f1")),
         ),
+        "table5": (
+            ("table as image", "table_image", _on_tables),
+            ("table as HTML", "table_html", of_task("cfmme_qa_table_html", "accuracy")),
+        ),
+        "table6": tuple((f"{turn}°", turn, of_task(task, "accuracy")) for turn, task in _TURNS.items()),
         "table9": tuple(
             (f"{split} {shown}", f"{split}_{column}", of_task(f"cfmme_{split}", figure))
             for split in ("subject", "certification")
@@ -84,6 +93,8 @@ def tables(models: Models) -> list[Table]:
     tasks: Mapping[str, Sequence[str]] = {
         "table3": (*_KNOWLEDGE, "cfmme_qa"),
         "table4": _PERCEPTION,
+        "table5": ("cfmme_qa_table_html",),
+        "table6": tuple(_TURNS.values())[1:],
         "table9": _KNOWLEDGE,
         "table10": ("cfmme_information_extraction",),
         "table11": ("cfmme_seal_detection",),
@@ -97,14 +108,15 @@ def tables(models: Models) -> list[Table]:
     for task in tasks_of(models, "cfmme_"):
         for label in ("subset", "image_type"):
             shown = label.replace("_", " ")
-            found.append(breakdown(models, task, label, f"CFMME: {task} by {shown}"))
+            found.append(breakdown(models, task, label, f"CFMME: {task} by {shown}", plots=()))
     return [table for table in found if len(table.columns) > 1 and table.rows]
 
 
 def _studies(models: Models) -> list[Table]:
     """Tables 5 and 6; where a task and its variant do not compare, the reason instead."""
     try:
-        return cfmme_studies.studies(_records(models))
+        found = cfmme_studies.studies(_records(models))
+        return [replace(table, title=f"{table.title}, change item by item") for table in found]
     except SettingError as error:
         return [Table("CFMME, tables 5 and 6", ["", "why there is none"], [["", str(error)]])]
 
@@ -157,9 +169,18 @@ def _table(
             rows.append([published_row(entry["name"], [DATA]), *cells])
             kinds.append("published")
     note = "After ±: the standard deviation of three runs (published) or of the runs named. In brackets: 95% intervals."
-    return Table(
-        CFMME_TITLES[table], ["model", *(shown for shown, _, _ in columns)], rows, note=note, kinds=kinds
-    )
+    head = ["model", *(shown for shown, _, _ in columns)]
+    plots = ("lines",) if table == "table6" else ()
+    return Table(CFMME_TITLES[table], head, rows, note=note, kinds=kinds, plots=plots)
+
+
+def _on_tables(one: Round) -> Interval | None:
+    """Accuracy with the table as an image, over the questions that were also asked with its HTML."""
+    if "cfmme_qa" not in one or "cfmme_qa_table_html" not in one:
+        return None
+    asked = {record.id for record in one["cfmme_qa_table_html"].records if record.score is not None}
+    records = [record for record in one["cfmme_qa"].records if record.id in asked]
+    return joint({"qa": records}).ratio(("qa", SCORE), ("qa", N))
 
 
 # -- figures over tasks ------------------------------------------------------------------------------

@@ -138,7 +138,8 @@ def table4(models: Models) -> Table:
         figures = [entry["table4"].get(column) for column in columns]
         rows.append([published_row(entry["name"], [READING]), *figures])
         kinds.append("published")
-    return Table("FinMME, table 4: knowledge domains", ["model", *columns], rows, kinds=kinds)
+    title = "FinMME, table 4: knowledge domains"
+    return Table(title, ["model", *columns], rows, kinds=kinds, plots=("radar", "heatmap"))
 
 
 def _column(domain: str) -> str | None:

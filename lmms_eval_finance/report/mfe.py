@@ -68,7 +68,8 @@ def tables(models: Models) -> list[Table]:
         )
     for task in tasks_of(models, "mfe_"):
         for label in ("type", "domain"):
-            found.append(breakdown(models, task, label, f"Multimodal Finance Eval: {task} by {label}"))
+            title = f"Multimodal Finance Eval: {task} by {label}"
+            found.append(breakdown(models, task, label, title, plots=()))
     return [table for table in found if len(table.columns) > 1 and table.rows]
 
 
@@ -182,8 +183,14 @@ def figure2(models: Models, prefix: str = "", suffix: str = "") -> Table:
         for model, passes in own.items()
     ]
     names = [f"{task.removeprefix('mfe_')}: {value}".replace("_", " ") for task, value in columns]
-    return Table(f"Multimodal Finance Eval, figure 2: image items by question type{suffix}", ["model", *names], rows,
-                 digits=1, kinds=["run"] * len(rows))  # fmt: skip
+    return Table(
+        f"Multimodal Finance Eval, figure 2: image items by question type{suffix}",
+        ["model", *names],
+        rows,
+        digits=1,
+        kinds=["run"] * len(rows),
+        plots=("bars",),
+    )
 
 
 def propagation(one: Round, prefix: str = "") -> dialogues.Propagation | None:
@@ -216,6 +223,7 @@ def _dialogue_tables(models: Models, prefix: str, suffix: str) -> Iterator[Table
         digits=1,
         note=note,
         kinds=["run"] * len(by_turn),
+        plots=("lines",),
     )
     yield Table(
         f"Multimodal Finance Eval: error propagation{suffix}",

@@ -37,6 +37,19 @@ def rounds(summaries: Iterable[tuple[str, TaskSummary]]) -> dict[str, list[dict[
     return found
 
 
+def distinct(names: Sequence[str]) -> list[str]:
+    """Names of runs, those that occur several times numbered.
+
+    >>> distinct(["a", "b", "a"])
+    ['a (run 1)', 'b', 'a (run 2)']
+    """
+    found = []
+    for place, name in enumerate(names):
+        number = names[:place].count(name) + 1
+        found.append(f"{name} (run {number})" if names.count(name) > 1 else name)
+    return found
+
+
 def cell(model: Sequence[Round], figure: Figure, spread: Spread = "deviation") -> Cell:
     """A figure in per cent: with its interval for one round, mean and spread for several, None for none.
 
@@ -144,7 +157,7 @@ def values(models: Models, task: str, label: str) -> list[str]:
     return sorted({str(key[2]) for key in keys})
 
 
-def breakdown(models: Models, task: str, label: str, title: str) -> Table:
+def breakdown(models: Models, task: str, label: str, title: str, plots: Sequence[str] = ("bars",)) -> Table:
     """A task's mean score per value of a label; one column per value that occurs, none where the label is absent."""
     own = with_tasks(models, [task])
     present = values(own, task, label)
@@ -152,7 +165,7 @@ def breakdown(models: Models, task: str, label: str, title: str) -> Table:
         [own_row(model, passes), *(cell(passes, of_slice(task, label, value)) for value in present)]
         for model, passes in own.items()
     ]
-    return Table(title, ["model", *present], rows, kinds=["run"] * len(rows))
+    return Table(title, ["model", *present], rows, kinds=["run"] * len(rows), plots=plots)
 
 
 def tasks_of(models: Models, start: str) -> list[str]:

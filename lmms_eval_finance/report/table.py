@@ -42,6 +42,7 @@ class Table:
         digits: decimals of numbers.
         kinds: of each row, "run" or "published" or "" for neither; fewer kinds than rows are filled up with "".
         key: names the table's files; the title's words where it is empty.
+        plots: kinds of drawings that show the table: bars, lines, radar, heatmap, stacked.
 
     >>> print(Table("Demo", ["model", "score"], [["a|b", 0.5], ["c", None]]).to_markdown())
     **Demo**
@@ -68,6 +69,7 @@ class Table:
     note: str = ""
     kinds: Sequence[str] = ()
     key: str = ""
+    plots: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -130,8 +132,8 @@ class Table:
             )
         return out.getvalue()
 
-    def to_html(self) -> str:
-        """The table as a figure with caption and footnotes; all text escaped."""
+    def to_html(self, beside: str = "") -> str:
+        """The table as a figure with caption and footnotes, all text escaped; `beside` is HTML that stands beside it."""
         letters = {mark: _letter(place) for place, mark in enumerate(self.footnotes)}
         numeric = self._numeric()
         kinds = [*self.kinds, *[""] * len(self.rows)]
@@ -149,8 +151,8 @@ class Table:
         )
         return (
             f'<figure class="table" id="{self.name}"><figcaption>{escape(self.title)}</figcaption>'
-            f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(self.title)}"><table>'
-            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+            f'<div class="body"><div class="scroll" tabindex="0" role="region" aria-label="{escape(self.title)}"><table>'
+            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{beside}</div>"
             + (f'<p class="note">{escape(self.note)}</p>' if self.note else "")
             + (f'<ul class="marks">{below}</ul>' if below else "")
             + "</figure>"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import io
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_eval_finance.data import sources
@@ -14,12 +16,24 @@ if TYPE_CHECKING:
     from PIL import Image
 
 _LARGEST_SIDE = 2048
+_LARGEST_SHRUNK = 1280
+_MOST_PIXELS = 60_000_000
+LARGEST_STORED = 400_000
+_KINDS = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+}
 # a page stored at two resolutions is shown once
 _SHARPER = {"image": "image_144"}
 
 
 class ImagesMissing(Exception):
     """The images of an item cannot be had; the text says why."""
+
+
+class RowMissing(ImagesMissing):
+    """The images of this one item cannot be had; those of others may."""
 
 
 @functools.lru_cache(maxsize=8)
@@ -33,6 +47,12 @@ def item_images(data: str, ids: tuple[str, ...]) -> list[bytes]:
     Raises:
         ImagesMissing: the data cannot be reached, are not those of the run, or have no such row.
     """
+    shelf = _of_run(data)
+    rows = [shelf.rows[shelf.place(row_id)] for row_id in ids]
+    return [_png(image) for row in rows for column in shelf.columns for image in _listed(row[column])]
+
+
+def _of_run(data: str) -> _Shelf:
     name, _, rows_hash = data.partition("@")
     try:
         found = _shelf(name)
@@ -44,13 +64,40 @@ def item_images(data: str, ids: tuple[str, ...]) -> list[bytes]:
         raise ImagesMissing(str(error)) from error
     if found.rows_hash != rows_hash:
         raise ImagesMissing(f"the data at hand ({found.rows_hash}) are not those of the run ({rows_hash})")
-    images: list[bytes] = []
-    for row_id in ids:
-        if row_id not in found.position:
-            raise ImagesMissing(f"the data have no row {row_id!r}")
-        row = found.rows[found.position[row_id]]
-        images += [_png(image) for column in found.columns for image in _listed(row[column])]
-    return images
+    return found
+
+
+def stored_images(data: str, ids: tuple[str, ...]) -> list[tuple[str, bytes]]:
+    """The images of these data rows as (kind, file): as stored where a browser shows that, else as JPEG.
+
+    Files of more than `LARGEST_STORED` bytes are shrunk.
+
+    Args:
+        data, ids: as for `item_images`.
+
+    Raises:
+        ImagesMissing: as for `item_images`.
+    """
+    shelf = _of_run(data)
+    return [_as_shown(image) for row_id in ids for image in shelf.stored(shelf.place(row_id))]
+
+
+def _as_shown(stored: Mapping[str, Any]) -> tuple[str, bytes]:
+    from PIL import Image
+
+    try:
+        content: bytes = stored["bytes"] or Path(stored["path"]).read_bytes()
+        kind = next((name for start, name in _KINDS.items() if content.startswith(start)), None)
+        with Image.open(io.BytesIO(content)) as image:
+            if image.width * image.height > _MOST_PIXELS:
+                raise RowMissing(f"an image of {image.width} x {image.height} pixels")
+            if kind is not None and len(content) <= LARGEST_STORED:
+                return kind, content
+            buffer = io.BytesIO()
+            shrink(to_rgb(image), side=_LARGEST_SHRUNK).save(buffer, format="JPEG", quality=80)
+    except (OSError, ValueError, Image.DecompressionBombError) as error:
+        raise RowMissing(f"an image cannot be read ({error})") from error
+    return "image/jpeg", buffer.getvalue()
 
 
 class _Shelf:
@@ -69,6 +116,18 @@ class _Shelf:
         self.position = {str(row_id): number for number, row_id in enumerate(rows[schema.id_column])}
         self.rows: Any = rows.select_columns(self.columns)
 
+    def place(self, row_id: str) -> int:
+        """The number of a row."""
+        if row_id not in self.position:
+            raise RowMissing(f"the data have no row {row_id!r}")
+        return self.position[row_id]
+
+    def stored(self, place: int) -> Iterator[Mapping[str, Any]]:
+        """The images of a row as they are stored, nothing decoded: bytes or path."""
+        row = self.rows.with_format("arrow")[place : place + 1]
+        for column in self.columns:
+            yield from _listed(row[column].to_pylist()[0])
+
 
 @functools.lru_cache(maxsize=16)
 def _shelf(data: str) -> _Shelf:
@@ -76,7 +135,7 @@ def _shelf(data: str) -> _Shelf:
     return _Shelf(name, split)
 
 
-def _listed(value: Any) -> list[Image.Image]:
+def _listed(value: Any) -> list[Any]:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]

@@ -25,11 +25,19 @@ def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     Raises:
         SettingError: it cannot be written.
     """
+    write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file as `write_lines` does.
+
+    Raises:
+        SettingError: it cannot be written.
+    """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("w", encoding="utf-8", errors="replace") as file:
-            for row in rows:
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)

@@ -24,7 +24,7 @@ from lmms_eval_finance.metrics.records import Record
 from lmms_eval_finance.metrics.signature import Signature
 from lmms_eval_finance.runs.journal import Item
 from lmms_eval_finance.runs.judge import Verdict, load_verdicts
-from lmms_eval_finance.runs.read import Run, Sample, parse_sample, read_lines
+from lmms_eval_finance.runs.read import Run, Sample, parse_sample, read_lines, read_samples
 from lmms_eval_finance.runs.review import load_decisions
 from lmms_eval_finance.settings import SettingError
 from lmms_eval_finance.tasks import registry
@@ -44,6 +44,22 @@ def rescored(run: Run, skipped: list[str] | None = None) -> Iterator[tuple[str, 
     decisions = load_decisions(run)
     for task, record in run.records(skipped):
         yield task, rescored_record(record, verdicts.get((task, record.id)), decisions.get((task, record.id)))
+
+
+def rescored_samples(
+    run: Run, task: str, skipped: list[str] | None = None
+) -> Iterator[tuple[str, list[Record]]]:
+    """Prompt and records of each line of one task, like `rescored`."""
+    verdicts = load_verdicts(run)
+    decisions = load_decisions(run)
+    for sample in read_samples(run.samples[task], skipped):
+        yield (
+            sample.prompt,
+            [
+                rescored_record(record, verdicts.get((task, record.id)), decisions.get((task, record.id)))
+                for record in sample.records
+            ],
+        )
 
 
 def rescored_record(record: Record, verdict: Verdict | None, decision: str | None) -> Record:

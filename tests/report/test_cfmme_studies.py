@@ -70,8 +70,8 @@ def test_tables_of_runs_in_several_places(tmp_path, capsys):
     write(second, "cfmme_subject", [record(0, 1)])
     assert main(["tables", str(first), str(second)]) == 0
     printed = capsys.readouterr().out
-    orientation, robustness = printed.split("**CFMME robustness**")
-    orientation = orientation.split("**CFMME table 6: orientation**")[1]
+    orientation, robustness = printed.split("**CFMME robustness, change item by item**")
+    orientation = orientation.split("**CFMME table 6: orientation, change item by item**")[1]
     (line,) = [line for line in orientation.splitlines() if line.startswith("| my-model")]
     assert line.startswith("| my-model | 90 | 4 | 75.00 | 25.00 | -50.00 | ")
     assert orientation.count("(published)") == 4 * 3
