@@ -35,7 +35,7 @@ def test_where_rows_come_from_tells_runs_with_other_requests_apart(monkeypatch, 
     assert yaml_names.source__finmme__train == seen[1]
     monkeypatch.setenv("LMMS_EVAL_FINANCE_IDS", "5,1")
     seen.append(yaml_names.source__finmme__train)
-    (tmp_path / "famma_steps_final.txt").write_text("Say it now: {keys}", encoding="utf-8")
+    (tmp_path / "famma_steps_final.txt").write_text("Say it now, in {language}: {keys}", encoding="utf-8")
     monkeypatch.setenv("LMMS_EVAL_FINANCE_PROMPTS", str(tmp_path))
     seen.append(yaml_names.source__finmme__train)
     assert len({str(sorted(found.items())) for found in seen}) == len(seen) == 4
