@@ -6,7 +6,10 @@ picks the model's class.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+
+from loguru import logger
 
 
 @dataclass
@@ -29,3 +32,12 @@ def note(*, messages: bool, prefill: bool) -> None:
     """Note what the wrapper in use takes."""
     current.messages = messages
     current.prefill = prefill
+
+
+@functools.lru_cache(maxsize=1)
+def warn_of_history_as_text() -> None:
+    """Say once in the log that earlier turns reach the wrapper in use as text."""
+    logger.warning(
+        "this model's wrapper takes one text, not messages: what was said before stands in it as text "
+        "(the signature says so)"
+    )

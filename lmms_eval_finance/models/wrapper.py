@@ -10,8 +10,6 @@ import copy
 from collections.abc import Collection, Hashable
 from typing import Any
 
-from loguru import logger
-
 from lmms_eval_finance.models.dialogue import run_dialogues
 
 REUSES_INPUTS = "lmms_eval.models.simple.llava_hf"
@@ -49,11 +47,6 @@ def adapted(model: Any, *, ours: Collection[str]) -> Any:
         def generate_until_multi_round(self, requests: list[Any]) -> list[Any]:
             if any(request.task_name not in ours for request in requests):
                 return list(super().generate_until_multi_round(requests))
-            if requests and not messages:
-                logger.warning(
-                    "this model's wrapper takes one text, not messages: what was said before stands in it as text "
-                    "(the signature says so)"
-                )
             return run_dialogues(
                 requests,
                 messages=messages,

@@ -205,6 +205,8 @@ class StepsVariant(Variant):
         return turns
 
     def _as_text(self, doc: Doc, turns: Sequence[str]) -> str:
+        if not delivery.current.messages:
+            delivery.warn_of_history_as_text()
         said = [f"{'User' if place % 2 else 'Assistant'}: {turn}" for place, turn in enumerate(turns)]
         system = prompts.load("famma_steps").render()
         return "\n\n".join([system, f"User: {self.request(doc).text}", *said, "Assistant:"])

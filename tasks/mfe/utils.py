@@ -324,6 +324,8 @@ _TURN_COLUMNS = (
 
 def process_turns(rows: datasets.Dataset) -> datasets.Dataset:
     """One doc per turn, with the turns before it in the column `turns` (JSON)."""
+    if not delivery.current.messages:
+        delivery.warn_of_history_as_text()
     places = _dialogue_places(rows)
     ordered = [place for dialogue in places for place in dialogue]
     texts = _turn_texts(rows)
@@ -338,6 +340,8 @@ def process_turns(rows: datasets.Dataset) -> datasets.Dataset:
 
 def process_dialogues(rows: datasets.Dataset) -> datasets.Dataset:
     """One doc per dialogue, with all its turns in the column `turns` (JSON); its id is the dialogue's."""
+    if not delivery.current.messages:
+        delivery.warn_of_history_as_text()
     places = _dialogue_places(rows)
     texts = _turn_texts(rows)
     names = [str(texts[dialogue[0]]["dialogue"]) for dialogue in places]

@@ -203,6 +203,7 @@ class TestDialogue:
         run = run_host(*("--model", "dummy", "--model_args", "response=B"), *self.TASKS)
         assert "history:own-as-text" in records(run, "mfe_conversation")[0]["signature"]
         assert "history:gold-as-text" in records(run, "mfe_conversation_gold")[0]["signature"]
+        assert run.output.count("stands in it as text") == 1
 
     def test_a_prefill_is_continued_by_a_wrapper_that_can(self, run_host, server):
         server.requests.clear()
