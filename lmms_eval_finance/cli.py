@@ -18,6 +18,7 @@ VERBS = {
     "judge": "put a finished run's open answers to language judges, resumable, nothing paid twice",
     "review": "decide by hand, on a local page, what rule and judges could not agree on",
     "report": "write a page to look at, with the papers' tables, plots and every item, from saved runs",
+    "compare": "say whether one run is better than another, overall and in every slice",
     "manifest": "write down what a run is made of and how to repeat it",
     "verify": "check a run's files against its manifest",
     "tables": "print the papers' tables from saved runs, as Markdown or CSV",

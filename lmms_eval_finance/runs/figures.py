@@ -35,12 +35,17 @@ def sums(task: str, records: Sequence[Record]) -> ClusterSums:
     ``("outcome", name)``, ``("part", name)`` for `Record.parts` of scored records, and what FinScore and the
     weighted F1 take.
     """
-    found = registry.find(task)
-    special = _PARTS.get(found.benchmark if found else "", _no_parts)
     return ClusterSums(
-        [{**_parts(record), **dict(special(record))} for record in records],
+        [item_parts(task, record) for record in records],
         [record.cluster or record.id for record in records],
     )
+
+
+def item_parts(task: str, record: Record) -> dict[Hashable, float]:
+    """What one record adds to `sums`."""
+    found = registry.find(task)
+    special = _PARTS.get(found.benchmark if found else "", _no_parts)
+    return {**_parts(record), **dict(special(record))}
 
 
 def joint(records: Mapping[str, Sequence[Record]]) -> ClusterSums:
@@ -85,7 +90,7 @@ def figures(task: str, found: ClusterSums, records: Sequence[Record] = ()) -> di
         found: from `sums`.
         records: needed for COCO's mAP alone.
     """
-    intervals = {name: found.interval(figure) for name, figure in _figures(task, found.totals)}
+    intervals = {name: found.interval(figure) for name, figure in figures_of(task, found.totals)}
     about = registry.find(task)
     if about is not None and about.split == "seal_detection" and records:
         intervals |= _coco(records)
@@ -102,7 +107,8 @@ def primary(task: str) -> str:
     return FIRST[found.split] if found and found.benchmark == "cfmme" else "accuracy"
 
 
-def _figures(task: str, totals: Totals) -> Iterator[tuple[str, Figure]]:
+def figures_of(task: str, totals: Totals) -> Iterator[tuple[str, Figure]]:
+    """Names and functions of the figures that these sums allow."""
     found = registry.find(task)
     mean = _ratio(SCORE, N)
     yield primary(task), mean

@@ -241,9 +241,17 @@ def _command(config: Mapping[str, Any]) -> str:
         value = given.get(flag)
         if value is None or value == default or value is False:
             continue
-        text = ",".join(map(str, value)) if isinstance(value, list) else str(_without_secrets(flag, value))
-        words += [f"--{flag}"] if value is True else [f"--{flag}", text]
+        words += (
+            [f"--{flag}"] if value is True else [f"--{flag}", _as_argument(_without_secrets(flag, value))]
+        )
     return shlex.join([*words, "--output_path", "out", "--log_samples"])
+
+
+def _as_argument(value: Any) -> str:
+    """A value as the host's command line takes it: lists by commas, options as NAME=VALUE."""
+    if isinstance(value, dict):
+        return ",".join(f"{name}={member}" for name, member in value.items())
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _without_secrets(name: str, value: Any) -> Any:
