@@ -12,7 +12,7 @@ from lmms_eval_finance.models.baseline import spans
 from lmms_eval_finance.models.baseline.evidence import Evidence, Match
 from lmms_eval_finance.models.baseline.request import Question
 from lmms_eval_finance.models.baseline.series import apart, beyond, count, extreme, worked_out
-from lmms_eval_finance.models.baseline.sorts import AMOUNT, NUMBER, Sort, sort_of, turn_of
+from lmms_eval_finance.models.baseline.sorts import AMOUNT, NUMBER, PERCENT, Sort, sort_of, turn_of
 from lmms_eval_finance.models.baseline.spans import Span
 from lmms_eval_finance.models.baseline.words import fold, language_of, stem, stems, words
 
@@ -55,6 +55,11 @@ def answer(question: Question, evidence: Evidence) -> str:
     return found or _best_text(question.text, evidence) or _UNKNOWN[language]
 
 
+_NAMED = re.compile(
+    r"\b(?:quel(?:le)?s?|which|what) (?!est\b|a\b|ont\b|sont\b|is\b|was\b|are\b|were\b|the\b)(\w+)"
+)
+
+
 def _from_series(question: str, evidence: Evidence, sort: Sort | None) -> str:
     """An extreme, or how many there are; empty where the question asks for neither."""
     if sort is not None and sort.name == "count":
@@ -64,7 +69,11 @@ def _from_series(question: str, evidence: Evidence, sort: Sort | None) -> str:
     if found is None:
         return ""
     label, number = found
-    return number.text if sort is not None and sort.name in ("percent", "amount", "number") else label
+    asks_figure = sort is not None and sort.name in ("percent", "amount", "number")
+    named = _NAMED.search(fold(question))
+    if named is not None and sort is not None and not sort.asked.search(named[1]):
+        asks_figure = False  # `quelle part a les frais les plus élevés` asks for the part
+    return number.text if asks_figure else label
 
 
 def _plain_number(text: str) -> str:
@@ -178,7 +187,7 @@ _ONLY = re.compile(
 )
 _ALL = re.compile(r"\b(?:tous|toutes|all|every)\b|全部|所有")
 _DENIED = re.compile(
-    r"\b(?:exempt|exonere|sans|aucune?|gratuit|nuls?|nulles?|jamais|pas|without|free of|never|no)\b|无|没有|未"
+    r"\b(?:exempt|exonere|sans|aucune?|gratuit|nuls?|nulles?|jamais|pas|without|free of|never|no)\b|无|没有|未|不"
 )
 _CODE = re.compile(r"\b(?=\w*\d)[A-Z]\w{1,15}\b|\b[A-Z]{2,6}\b")
 
@@ -197,14 +206,17 @@ def holds(question: str, evidence: Evidence, language: str) -> bool:
     near = [match for match in matches if match.score >= 0.8 * matches[0].score][:8]
     numbers = find_numbers(question, language=language)
     if numbers:
-        found = _figures(question, evidence, language)
         target = float(numbers[0].value)
+        stated_as = PERCENT if numbers[0].percent else AMOUNT
+        figure = _best_span(question, evidence, stated_as, language)
+        found = [float(number.value) for number in find_numbers(figure, language=language)]
         limit = _MORE.search(asked) or _LESS.search(asked)
         if limit is not None and found:
             return found[0] > target if _MORE.search(asked) else found[0] < target
         stated = [
             float(number.value)
-            for match in near
+            for match in matches
+            if match.score >= 0.4 * matches[0].score
             for number in find_numbers(match.piece.text, language=language)
         ]
         return any(math.isclose(value, target, rel_tol=1e-6) for value in stated)
@@ -215,8 +227,8 @@ def holds(question: str, evidence: Evidence, language: str) -> bool:
             return said or otherwise
     if _missing(question, evidence) > 0.5:
         return denied
-    # A word of absence counts in a cell, and in a sentence that fits best.
-    absent = [match for number, match in enumerate(near) if match.piece.cell or number < 2]
+    # A word of absence counts in a cell, and in the sentence that fits best.
+    absent = [match for number, match in enumerate(near) if match.piece.cell or number == 0]
     if any(spans.says_none(match.piece.text) for match in absent):
         return denied
     return not denied
@@ -227,11 +239,6 @@ def _missing(question: str, evidence: Evidence) -> float:
     weights = evidence.weights(question)
     total = sum(weights.values())
     return sum(weight for word, weight in weights.items() if not evidence.has(word)) / total if total else 0.0
-
-
-def _figures(question: str, evidence: Evidence, language: str) -> list[float]:
-    text = _best_span(question, evidence, AMOUNT, language)
-    return [float(number.value) for number in find_numbers(text, language=language)]
 
 
 # -- options -----------------------------------------------------------------------------------------
@@ -324,8 +331,8 @@ def _support(question: str, option: str, evidence: Evidence, language: str) -> f
         text = match.piece.text
         if numbers:
             stated = [float(number.value) for number in find_numbers(text, language=language)]
-            wantd = float(numbers[0].value)
-            share = 1.0 if any(math.isclose(value, wantd, rel_tol=1e-6) for value in stated) else 0.0
+            sought = float(numbers[0].value)
+            share = 1.0 if any(math.isclose(value, sought, rel_tol=1e-6) for value in stated) else 0.0
         elif own:
             share = len(own & set(stems(text))) / len(own)
         else:

@@ -12,7 +12,7 @@ from lmms_eval_finance.models.baseline.lines import text_lines
 from lmms_eval_finance.models.baseline.ocr import Fragment
 
 _PAIR = re.compile(r"^\s*([^:：\d][^:：]{0,24}?)\s*[:：]\s*(.*)$")
-_MONEY = r"[-+]?[¥￥$€£]?[ ]?\d[\d,]*(?:\.\d{1,2})?[ ]?(?:元|EUR|USD)?"
+_MONEY = r"[-+]?(?:[¥￥$€£][ ]?\d[\d,]*(?:\.\d{1,2})?|\d[\d,]*\.\d{1,2}|\d[\d,]*(?=[ ]?(?:元|EUR|USD)))(?:[ ]?(?:元|EUR|USD))?"
 _FORMS: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = tuple(
     (re.compile(name, re.IGNORECASE), re.compile(form))
     for name, form in (
@@ -31,6 +31,7 @@ _FORMS: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = tuple(
         (r"名称|店名|公司|商户|name|company|store|merchant", r"[一-鿿（）()A-Za-z0-9&' .]{3,40}"),
     )
 )
+_TOTALS = re.compile(r"合计|小计|总计|总额|应收|实收|total|subtotal|sum|tax|change|cash", re.IGNORECASE)
 _TITLES = re.compile(
     r"^(?:品名|名称|商品|数量|单价|金额|小计|规格|单位|item|qty|quantity|price|amount|description)$",
     re.IGNORECASE,
@@ -94,7 +95,7 @@ def _goods(lines: Sequence[Sequence[Fragment]]) -> tuple[set[int], list[dict[str
                     titles, key=lambda head: min(abs(head.left - one.left), abs(head.right - one.right))
                 )
                 cells[title.text] = f"{cells.get(title.text, '')} {one.text}".strip()
-            if len(cells) < len(titles):
+            if len(cells) < len(titles) or _TOTALS.match(lines[number][0].text):
                 break
             used.add(number)
             rows.append(cells)
@@ -129,6 +130,8 @@ def _named(key: str, keys: Sequence[str], lines: Sequence[Sequence[Fragment]]) -
             score = fuzz.ratio(label.strip(), key)
             if key in label:
                 score = max(score, 75 + 20 * len(key) / len(label))
+            elif len(label.strip()) > 1 and label.strip() in key:
+                score = max(score, 66 + 20 * len(label.strip()) / len(key))
             value = rest.strip()
             if not value and place + 1 < len(line) and not _is_title(line[place + 1].text, keys):
                 value = line[place + 1].text

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from lmms_eval_finance.models.baseline.ocr import Fragment
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PIL import Image
+
+_LAID_OUT = 0.7
+"""How much a line or column of a table counts as a text, beside its cells."""
+Kept = TypeVar("Kept")
 
 VERSION = "1"
 """Part of the names of kept files: a change of how pictures are read raises it."""
@@ -51,17 +55,20 @@ class Page:
         def recognise() -> list[tuple[Any, ...]]:
             return [astuple(fragment) for fragment in ocr.recognise(self.pixels)]
 
-        return [Fragment(*fields) for fields in self._kept("text", recognise)]
+        def restored(kept: Any) -> list[Fragment]:
+            return [Fragment(str(text), *map(float, box)) for text, *box in kept]
+
+        return self._kept("text", recognise, restored)
 
     @cached_property
     def seal(self) -> str:
         """The text, where the picture is a seal."""
-        return str(self._kept("seal", lambda: seals.read(self.pixels)))
+        return self._kept("seal", lambda: seals.read(self.pixels), str)
 
     @cached_property
     def latex(self) -> str:
         """The formula, where the picture is one."""
-        return str(self._kept("latex", lambda: formula.to_latex(self.pixels)))
+        return self._kept("latex", lambda: formula.to_latex(self.pixels), str)
 
     @cached_property
     def table(self) -> grid.Grid | None:
@@ -81,25 +88,33 @@ class Page:
     @cached_property
     def pieces(self) -> list[evidence.Piece]:
         """Everything on it that a question can be answered from."""
+        celled = {one for cell in self.table.cells for one in cell.fragments} if self.table else set()
+        parts = blocks(self.fragments)
+        prose = [join(block) for block in parts if block[0] not in celled]
+        columns = [join(block) for block in parts if block[0] in celled]
+        found = evidence.from_text("\n".join(prose))
+        # What stands below or beside each other in a table need not belong together.
+        found += evidence.from_text("\n".join(columns), len(found), trust=_LAID_OUT)
         lines = "\n".join(join(line) for line in text_lines(self.fragments))
-        found = evidence.from_text("\n".join(join(block) for block in blocks(self.fragments)))
-        # Lines across the columns of a table mix what does not belong together.
-        found += evidence.from_text(lines, len(found), trust=0.7 if self.table else 1.0)
+        found += evidence.from_text(lines, len(found), trust=_LAID_OUT if celled else 1.0)
         for one in self.grids:
             title = " ".join(join([fragment]) for fragment in self.fragments if fragment.bottom < one.top)
             found += evidence.from_grid(one, title[:300], len(found))
         return found
 
-    def _kept(self, name: str, read: Callable[[], Any]) -> Any:
-        """What was read of this picture before, else what `read` gives, as JSON; one thread reads at a time."""
+    def _kept(self, name: str, read: Callable[[], Any], restored: Callable[[Any], Kept]) -> Kept:
+        """What was read of this picture before, else what `read` gives now; one thread reads at a time.
+
+        `restored` makes it out of JSON; a file that it cannot be made of is written anew.
+        """
         place = cache_folder() / "baseline" / f"{VERSION}-{ocr.version()}" / f"{self.key}-{name}.json"
         with self._reading:
             try:
-                return json.loads(place.read_text(encoding="utf-8"))
-            except (OSError, ValueError):
+                return restored(json.loads(place.read_text(encoding="utf-8")))
+            except (OSError, ValueError, TypeError):
                 found = read()
             _write(place, json.dumps(found, ensure_ascii=False))
-        return found
+        return restored(found)
 
 
 def _write(path: Path, text: str) -> None:

@@ -97,7 +97,7 @@ _NUMERIC = re.compile(r"the answer is a number|is a plain number", re.IGNORECASE
 _SECTION = re.compile(
     r"^[ \t]*Question[ \t]+(\S{1,40})[ \t]*(?:\(([^()\n]{0,40})\))?[ \t]*[:：][ \t]*", re.MULTILINE
 )
-_ANSWER_LINE = re.compile(r"^\W*answer[ ]?:[ ]?x\b", re.IGNORECASE | re.MULTILINE)
+_ANSWER_LINE = re.compile(r"^[^\w\n]*answer[ ]?:[ ]?x\b", re.IGNORECASE | re.MULTILINE)
 
 
 def read(messages: Sequence[Mapping[str, Any]]) -> Request:

@@ -156,7 +156,7 @@ def _band(rolled: NDArray[np.uint8]) -> tuple[int, int]:
         inner -= 1  # the letters
     if outer - inner < 0.1 * rows:
         return round(0.58 * rows), round(0.93 * rows)
-    return inner, min(rows, outer + 2)
+    return inner, outer
 
 
 def _without_gaps(strip: NDArray[np.uint8]) -> NDArray[np.uint8]:

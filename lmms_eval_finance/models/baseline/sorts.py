@@ -56,6 +56,11 @@ _ADDRESS = (
     r"\b\d+[A-Z]?(?:[ -]\d+)?(?:[ ]?(?:bis|ter))?,?[ ][^.;:()\n]{3,90}?(?:\b[A-Z]{1,2}-?[ ]?\d{4,5}|\b\d{5}|\bDublin \d|\bLond(?:on|res))\b(?:[ ][A-ZÀ-Ý][\w'’-]+(?:[ -]+(?:[A-ZÀ-Ý][\w'’-]+|\d{1,2}\b))*)?"
     r"(?:,?[ -]+(?:France|Luxembourg|Grand-Duché de Luxembourg|Irlande|Ireland|Allemagne|Belgique|Suisse|Royaume-Uni))?"
 )
+_AUTHORITY = (
+    r"\b(?:Autorité|Autoriteit|Commission|Central Bank|Banque [Cc]entrale|Financial|Securities|Prudential|Bundesanstalt|Banco)"
+    r"(?:[ ](?:[A-Z][\w'’-]*|d['’]\w+|de|des|du|of|the|et|and|for|la|le|marchés?|financiers?|financières?|contrôle|prudentiel|résolution|surveillance"
+    r"|secteur|centrale)\b)*(?:[ ]\([A-Z]{2,6}\))?|\b(?:AMF|CSSF|FCA|SEC|BaFin|FINMA|FSMA|AFM|CBI|ACPR)\b|[一-鿿]{2,12}(?:监督管理委员会|监管局|证监会|银保监会)"
+)
 _FEES = spans.figures(percent=1.0, money=0.8, bare=0.55)
 _SUMS = spans.figures(percent=0.6, money=1.0, bare=0.75)
 
@@ -147,11 +152,9 @@ SORTS: Sequence[Sort] = (
     _sort(
         "authority",
         r"\bautorites?\b|\bregulateur|\bsupervise|regulatory|\bregulator|监管",
-        spans.names(
-            r"autorit|authority|commission de surveillance|central bank|banque centrale|\bAMF\b|\bCSSF\b|\bFCA\b|\bSEC\b|\bBaFin\b|银保监|证监",
-            rest=0.35,
-        ),
+        spans.by_pattern(_AUTHORITY),
         "autorité agréé réglementé",
+        certain=True,
     ),
     _sort(
         "company",
@@ -202,7 +205,7 @@ SORTS: Sequence[Sort] = (
     ),
     _sort(
         "amount",
-        r"\bmontants?\b|\bcombien\b|\bprix\b|valeur liquidative|encours|minimum|minimale|souscription|seuil|how much|\bprice\b|\bamount\b|\bvalue\b|金额|多少|价格|市值|收入|利润",
+        r"\bmontants?\b|\bcombien\b|\bprix\b|valeur liquidative|encours|minimum|minimale|souscription|seuil|how much|\brevenue|\bsales\b|\bprofit|\bearnings|chiffre d.affaires|\bbenefice|\bresultat net|\bventes\b|\bprice\b|\bamount\b|\bvalue\b|金额|多少|价格|市值|收入|利润",
         _SUMS,
     ),
     _sort("number", r"\bnombre\b|\bnumero\b|\bnumber\b|几", spans.figures(none=0)),
@@ -219,12 +222,14 @@ SORTS: Sequence[Sort] = (
 )
 _MENTIONED = frozenset(("percent", "amount", "number", "count", "date"))
 """Sorts whose words turn up in questions for something else (`quelle assiette pour les frais`)."""
+_BREAK = re.compile(r"\b(?:des|du|pour|dans|sur|for|in|on)\b")
 _NAMES = frozenset(("fund", "name", "company", "authority"))
 _NAMING = re.compile(
     r"\bqui\b|appelle|intitul|\bnom\b|denomination|identite|\bwho\b|\bname|quel(?:le)? (?:est )?(?:la |le |l.)?(?:societe|autorite|banque|entite|gestionnaire|depositaire|fonds|compartiment|sicav|produit|organisme|acteur|etablissement)|which|谁|名称|哪"
 )
 NUMBER = _sort("number", "", spans.figures(none=0))
 AMOUNT = _sort("amount", "", _SUMS)
+PERCENT = _sort("percent", "", spans.figures(money=0.3, bare=0.3, none=0))
 
 # -- how a question is turned ------------------------------------------------------------------------
 
@@ -239,10 +244,12 @@ _YES_NO = re.compile(
     r"|^\W*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|must)\b|吗|是否|有没有|能否|可否|是不是"
 )
 _EITHER = re.compile(r"\b(?:ou|or)\b|还是")
-_EXISTS = re.compile(
-    r"y a[- ]t[- ]il|existe[- ]t[- ]|\b(?:peut|peuvent|doit|doivent)[- ](?:il|elle|on)|\bcan\b|\bis there\b|\bare there\b|有没有|是否有"
+_SIDES = re.compile(
+    r"\bou (?:bien|plutot|de maniere|d.une?\b|une?\b|dans une? autre|l.autre|une? autre|suit|\w+ment\b|\w+(?:if|ive)s?\b)"
+    r"|\bor (?:rather|an?\b|another|\w+ly\b|\w+ive\b)|还是"
 )
-_NO_SIDES = re.compile(r"\b(?:ou|or) (?:non|pas|plus|moins|egale?|not|more|less)\b|vrai ou faux")
+"""A question that can be answered by yes is one of two only where the second is one of the first's kind."""
+_NO_SIDES = re.compile(r"\b(?:ou|or) (?:non|pas|plus|moins|egale?|not|more|less)\b|vrai ou faux|oui ou non")
 
 
 def turn_of(question: str) -> str:
@@ -260,7 +267,7 @@ def turn_of(question: str) -> str:
     turned = _YES_NO.search(text)
     open_ended = asking is not None and not _is_relative(text, asking)
     if turned and not (open_ended and asking is not None and asking.start() < turned.start()):
-        return "either" if _has_sides(text) and not _EXISTS.search(text) else "yes_no"
+        return "either" if _SIDES.search(text) and _has_sides(text) else "yes_no"
     if open_ended:
         return "open"
     if _has_sides(text):
@@ -291,7 +298,8 @@ def sort_of(question: str) -> Sort | None:
     """
     text = fold(question)
     asking = _ASKING.search(text)
-    head = " ".join(text[asking.start() :].split()[:5]) if asking else text
+    behind = _BREAK.split(text[asking.start() :])[0] if asking else text
+    head = text if asking and asking[0] > "\u2e80" else " ".join(behind.split()[:5])
     # `quelle assiette ...` names what it asks for, `combien ...` does not.
     named = asking is not None and re.match(r"quel|what|which|lequel|laquelle", asking[0])
     for part in (head, text):

@@ -46,7 +46,7 @@ _NONE = re.compile(
     re.IGNORECASE,
 )
 _ABSENCE = re.compile(
-    r"\b(?:pas d[e'’]|aucune?\b|sans\b|ne \w+ (?:pas|aucun)|n['’]\w+ (?:pas|aucun)|no\b|not\b)|[没无未]",
+    r"\b(?:pas d[e'’]|aucune?\b|sans\b|ne \w+ (?:pas|aucun)|n['’]\w+ (?:pas|aucun)|no\b|not\b)|[没无未]|不(?!超过|高于|低于|少于|同)",
     re.IGNORECASE,
 )
 
@@ -77,7 +77,7 @@ def figures(*, percent: float = 1.0, money: float = 1.0, bare: float = 1.0, none
         for number in find_numbers(text, language=language):
             if _COUNTED.search(number.text) and not any(start <= number.start < end for start, end in dated):
                 fit = percent if number.percent else money if number.currencies else bare
-                spans.append(Span(number.start, number.end, number.text.strip(), fit))
+                spans.append(Span(number.start, min(number.end, len(text)), number.text.strip(), fit))
         if not spans and none:
             spans = [
                 Span(found.start(), found.end(), found[0].strip(), none) for found in _NONE.finditer(text)
@@ -145,11 +145,13 @@ def risk_classes(text: str, language: str) -> list[Span]:
 # -- names -------------------------------------------------------------------------------------------
 
 _CAPITAL = r"(?:[A-ZÀ-Ý][\w&'’.®/-]*|[A-Z]\.)"
-_JOINED = r"(?:de|du|des|et|of|the|and|&|la|le|les|en|for|à|-|–)"
+_JOINED = r"(?:de|du|des|et|of|the|and|&|la|le|les|en|for|-|–)"
 _NAME = re.compile(
     rf"{_CAPITAL}(?:[ ](?:{_CAPITAL}|{_JOINED}(?=[ ](?:{_CAPITAL}|la[ ]{_CAPITAL}))|d['’]{_CAPITAL}|S\.à|r\.l\.|\([A-Z][A-Za-z ]{{1,25}}\)|\d{{1,4}}(?![\d,.%])))*"
 )
 _HANZI_NAME = re.compile(r"[一-鿿A-Za-z0-9（）()]{2,30}?(?:公司|银行|基金|集团|证券|股份|交易所|委员会)")
+_ENDED = re.compile(r".*?(?<!\w)(?:S\.A\.(?:S\.)?|r\.l\.|Inc\.|Ltd\.|N\.A\.)(?=[ ])")
+"""A legal form ends a name, whatever capital follows."""
 _GENERIC = frozenset(
     [
         "le",
@@ -272,6 +274,8 @@ def names(*hints: str, rest: float = 0.75) -> Finder:
             own = words(name)
             if len(name) < 3 or not [word for word in own if word not in _GENERIC and not word[0].isdigit()]:
                 continue
+            whole = _ENDED.match(name)
+            name = whole[0] if whole else name
             start = text.find(name, found.start())
             opens = start == 0 or text[max(0, start - 2) : start].strip(' «"') in (".", "•", "-", ";")
             if len(own) == 1 and opens and not name.isupper():

@@ -10,6 +10,10 @@ from lmms_eval_finance.models.baseline.vocabulary import CONCEPTS, STOP_WORDS
 
 _LIGATURES = str.maketrans({"œ": "oe", "æ": "ae", "ß": "ss", "’": "'", "‘": "'", "–": "-", "−": "-"})
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[a-z]+(?:\d+[a-z]*)*|[一-鿿]")
+# Alone, but for the first word of a sentence: `A bond`, `A quelle date`.
+_LETTER = re.compile(
+    r"(?<![\w'’.&/-])([A-Z])(?![\w'’&/-])(?!(?<=^.)[ ][a-zà-ÿ])(?!(?<=[.:?!][ ].)[ ][a-zà-ÿ])"
+)
 _HANZI = re.compile(r"[一-鿿]")
 _SUFFIX = re.compile(
     r"(?:issements?|ements?|ations?|itions?|utions?|trices?|teurs?|euses?|eurs?|ences?|ances?|ables?|ibles?"
@@ -47,17 +51,19 @@ def stem(word: str) -> str:
 def words(text: str) -> list[str]:
     """All words of a text, folded, in order; a Chinese character is a word of its own.
 
+    A capital that stands alone is a name (of a class of shares), not an article.
+
     >>> words("Part C : 1,50 % d'actif")
-    ['part', 'c', '1,50', 'd', 'actif']
+    ['part', 'cletter', '1,50', 'd', 'actif']
     """
-    return _TOKEN.findall(fold(text))
+    return _TOKEN.findall(fold(_LETTER.sub(r" \1letter ", text)))
 
 
 def stems(text: str) -> list[str]:
     """The stems of the words that carry meaning, in order; pairs of neighbours for Chinese.
 
     >>> stems("Quels sont les frais de sortie ?")
-    ['frai', 'sort']
+    ['frai', 'sortie']
     """
     found: list[str] = []
     tokens = words(text)
