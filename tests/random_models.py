@@ -48,6 +48,8 @@ QWEN_SIZES: dict[str, dict[str, dict[str, Any]]] = {
             "num_key_value_heads": 2,
             "vocab_size": TINY_VOCABULARY,
             "initializer_range": SPREAD,
+            # Tied weights that were never trained repeat the last token for ever.
+            "tie_word_embeddings": False,
             "rope": [1, 1, 2],
         },
         "vision": {
@@ -68,6 +70,7 @@ QWEN_SIZES: dict[str, dict[str, dict[str, Any]]] = {
             "num_attention_heads": 16,
             "num_key_value_heads": 2,
             "vocab_size": 151936,
+            "tie_word_embeddings": True,
             "rope": [16, 24, 24],
         },
         "vision": {
@@ -107,8 +110,6 @@ def build_qwen2_5_vl(folder: Path, size: str = "tiny", dtype: str = "float32", d
             "bos_token_id": token(END),
             "eos_token_id": token(STOP),
             "pad_token_id": token(END),
-            # Tied weights that were never trained repeat the last token for ever.
-            "tie_word_embeddings": False,
         },
         vision_config={
             **{name: value for name, value in vision.items() if name != "fullatt"},

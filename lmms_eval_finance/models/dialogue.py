@@ -9,7 +9,7 @@ the wrapper's own `generate_until`, so batching, concurrency and images work as 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 MOST_ROUNDS = 100
@@ -50,6 +50,7 @@ def run_dialogues(
     messages: bool,
     dataset: Callable[[str, str], Any],
     generate: Callable[[list[Any]], Sequence[Any]],
+    together: Callable[[int], int] = int,
 ) -> list[list[str]]:
     """Generate all rounds of all dialogues, a round of every running dialogue at a time.
 
@@ -59,12 +60,15 @@ def run_dialogues(
             `doc_to_visual` (simple wrappers).
         dataset: (task, split) -> its rows, with a column `id`.
         generate: the wrapper's `generate_until`, from instances to outputs.
+        together: for processes that work in step, from the number of requests here to the
+            largest in any process: each makes as many, however its own dialogues end.
 
     Returns:
         The outputs of each dialogue in the order of its rounds.
     """
     ask = _ask_chat if messages else _ask_simple
     dialogues = _dialogues(requests, dataset)
+    last: list[Any] = []
     for number in range(MOST_ROUNDS):
         rounds = []
         for dialogue in [dialogue for dialogue in dialogues if not dialogue.over]:
@@ -74,14 +78,17 @@ def run_dialogues(
             if not found.ended:
                 # Without the content: the images of all dialogues at once would not fit into memory.
                 rounds.append((dialogue, found.text, found.info))
-        if not rounds:
+        most = together(len(rounds))
+        if not most:
             break
-        running = [dialogue for dialogue, _, _ in rounds]
+        running = [replace(dialogue, outputs=list(dialogue.outputs)) for dialogue, _, _ in rounds]
         instances = [
             _instance(dialogue, text, _hook(dialogue, running, number, ask), messages)
-            for dialogue, text, _ in rounds
+            for dialogue, (_, text, _) in zip(running, rounds, strict=True)
         ]
-        for (dialogue, _, info), output in zip(rounds, generate(instances), strict=True):
+        last = instances[-1:] or last
+        outputs = generate([*instances, *last * (most - len(instances))])[: len(instances)]
+        for (dialogue, _, info), output in zip(rounds, outputs, strict=True):
             dialogue.outputs.append(_text(output))
             dialogue.info = info
     return [dialogue.outputs for dialogue in dialogues]

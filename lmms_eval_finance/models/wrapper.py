@@ -52,6 +52,7 @@ def adapted(model: Any, *, ours: Collection[str]) -> Any:
                 messages=messages,
                 dataset=lambda task, split: self.task_dict[task][split],
                 generate=self.generate_until,
+                together=_largest if _in_step(self) else int,
             )
 
     # Result files name the class of the model; it stays the one the user asked for.
@@ -83,6 +84,22 @@ def _makes_batches(wrapper: Any) -> bool:
     Those that hold a client (of an engine, of a server) take each request for itself.
     """
     return getattr(wrapper, "batch_size_per_gpu", 1) not in (1, "1") and not hasattr(wrapper, "client")
+
+
+def _in_step(wrapper: Any) -> bool:
+    """Whether its processes wait for each other at every request, as with one model over several of them."""
+    parts = (getattr(wrapper, "tensor_parallel_size", 1), getattr(wrapper, "data_parallel_size", 1))
+    sharded = "FSDP" in str(getattr(getattr(wrapper, "accelerator", None), "distributed_type", ""))
+    return getattr(wrapper, "_world_size", 1) > 1 and (sharded or any(int(part) > 1 for part in parts))
+
+
+def _largest(count: int) -> int:
+    """The largest count of any process."""
+    import torch.distributed
+
+    counts = [0] * torch.distributed.get_world_size()
+    torch.distributed.all_gather_object(counts, count)
+    return max(counts)
 
 
 def _untouchable(request: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
@@ -119,6 +121,46 @@ def test_the_copies_that_pad_a_process_disturb_nobody(chat):
         generate=partial(generate, data, chat, False, []),
     )
     assert found == [["<0:0>", "<0:1>", "<0:2>"], *[["<1:0>", "<1:1>"]] * 3]
+
+
+@given(lengths=st.lists(st.lists(st.integers(1, 5), max_size=3), min_size=2, max_size=3), chat=st.booleans())
+def test_processes_in_step_make_as_many_requests_each_round(lengths, chat):
+    """Each waits in every request for all the others, as those that share a model do."""
+    count = len(lengths)
+    at_gate = threading.Barrier(count)
+    counts, calls, found = [0] * count, [[] for _ in lengths], [None] * count
+
+    def process(rank):
+        data = rows(lengths[rank])
+
+        def together(here):
+            counts[rank] = here
+            at_gate.wait(20)
+            most = max(counts)
+            at_gate.wait(20)
+            return most
+
+        def answer(instances):
+            if data:
+                return generate(data, chat, False, calls[rank], instances)
+            assert instances == []
+            return []
+
+        found[rank] = run_dialogues(
+            [instance(number, chat) for number in range(len(data))],
+            messages=chat,
+            dataset=lambda task, split: data,
+            generate=answer,
+            together=together,
+        )
+
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(process, range(count)))
+    assert found == [
+        [[f"<{number}:{turn}>" for turn in range(turns)] for number, turns in enumerate(mine)]
+        for mine in lengths
+    ]
+    assert len({tuple(made) for made, mine in zip(calls, lengths, strict=True) if mine}) <= 1
 
 
 def test_docs_of_two_tasks_with_one_id_are_two():

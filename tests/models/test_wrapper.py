@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from lmms_eval.api.instance import Instance
 
-from lmms_eval_finance.models.wrapper import accept_no_images, adapted
+from lmms_eval_finance.models.wrapper import _in_step, accept_no_images, adapted
 
 
 class Chat:
@@ -141,3 +143,25 @@ class TestLlavaWithoutMessages:
     def test_requests_with_images_pass(self):
         assert self.wrapper().generate_until([self.simple("a", ["picture"])]) == ["said"]
         assert self.wrapper().generate_until([self.simple("b", [])]) == ["said"]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "in_step"),
+    [
+        ({}, False),
+        ({"_world_size": 4}, False),
+        ({"_world_size": 4, "data_parallel_size": 4}, True),
+        ({"_world_size": 1, "tensor_parallel_size": 4}, False),
+        ({"_world_size": 2, "tensor_parallel_size": "2"}, True),
+        (
+            {"_world_size": 2, "accelerator": SimpleNamespace(distributed_type="DistributedType.FSDP")},
+            True,
+        ),
+        (
+            {"_world_size": 2, "accelerator": SimpleNamespace(distributed_type="DistributedType.MULTI_GPU")},
+            False,
+        ),
+    ],
+)
+def test_processes_that_share_a_model_work_in_step(attributes, in_step):
+    assert _in_step(SimpleNamespace(**attributes)) is in_step
