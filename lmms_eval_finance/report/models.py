@@ -161,11 +161,30 @@ def breakdown(models: Models, task: str, label: str, title: str, plots: Sequence
     """A task's mean score per value of a label; one column per value that occurs, none where the label is absent."""
     own = with_tasks(models, [task])
     present = values(own, task, label)
+    shown = present
+    if len(present) > MOST_VALUES:
+        frequent = sorted(present, key=lambda value: -_count(own, task, label, value))[:MOST_VALUES]
+        shown = [value for value in present if value in frequent]
     rows: list[list[Cell]] = [
-        [own_row(model, passes), *(cell(passes, of_slice(task, label, value)) for value in present)]
+        [own_row(model, passes), *(cell(passes, of_slice(task, label, value)) for value in shown)]
         for model, passes in own.items()
     ]
-    return Table(title, ["model", *present], rows, kinds=["run"] * len(rows), plots=plots)
+    more = len(present) - len(shown)
+    note = f"The {MOST_VALUES} most frequent of {len(present):,} values." if more else ""
+    return Table(title, ["model", *shown], rows, kinds=["run"] * len(rows), plots=plots, note=note)
+
+
+MOST_VALUES = 40
+"""So many values of a label have a column."""
+
+
+def _count(models: Models, task: str, label: str, value: str) -> float:
+    return sum(
+        one[task].sums.totals.get((N, label, value), 0.0)
+        for passes in models.values()
+        for one in passes
+        if task in one
+    )
 
 
 def tasks_of(models: Models, start: str) -> list[str]:

@@ -79,7 +79,7 @@ def available() -> bool:
 def _bars(table: Table) -> str:
     """A group of bars for each column, a bar for each run."""
     names, columns, cells = _runs(table)
-    if not names:
+    if not columns:
         return ""
     height = 0.8 / len(names)
 

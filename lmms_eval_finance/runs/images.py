@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lmms_eval_finance import settings
 from lmms_eval_finance.data import sources
 from lmms_eval_finance.data.images import shrink, to_rgb
 from lmms_eval_finance.data.schemas import benchmark
@@ -55,7 +56,7 @@ def item_images(data: str, ids: tuple[str, ...]) -> list[bytes]:
 def _of_run(data: str) -> _Shelf:
     name, _, rows_hash = data.partition("@")
     try:
-        found = _shelf(name)
+        found = _shelf(name, settings.value("DATA"))
     except KeyError as error:
         raise ImagesMissing(
             f"the run's signature names no data of this package ({data or 'none'})"
@@ -130,7 +131,8 @@ class _Shelf:
 
 
 @functools.lru_cache(maxsize=16)
-def _shelf(data: str) -> _Shelf:
+def _shelf(data: str, setting: str | None) -> _Shelf:
+    """The rows of a split; `setting` is the one that `sources.locate` goes by."""
     name, _, split = data.partition("/")
     return _Shelf(name, split)
 
