@@ -21,7 +21,7 @@ $(VENV)/.demo: pyproject.toml
 	touch $@
 
 $(VENV)/.dev: pyproject.toml
-	sh scripts/install $(VENV) dev,baseline,judge,report,rag
+	sh scripts/install $(VENV) dev,baseline,chinese,judge,report,rag
 	touch $@
 
 clean:

@@ -86,6 +86,8 @@ def sample(monkeypatch):
 class TestRequests:
     @pytest.fixture(autouse=True)
     def _sample(self, sample):
+        # Whatever another test noted of a model.
+        delivery.note(messages=True, prefill=False)
         yield
         delivery.note(messages=True, prefill=False)
 
