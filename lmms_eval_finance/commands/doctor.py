@@ -17,9 +17,10 @@ from lmms_eval_finance import plugin, prompts, settings
 from lmms_eval_finance.data import errata, selection, sources
 from lmms_eval_finance.data.schemas import BENCHMARKS, benchmark
 from lmms_eval_finance.judging import config as judges
+from lmms_eval_finance.rag import index as indices
 from lmms_eval_finance.tasks.cfmme import coordinates
 
-SETTINGS = ("COORDINATES", "DATA", "ERRATA", "IDS", "JUDGES", "PROMPTS", "REQUIRE_JUDGE")
+SETTINGS = ("COORDINATES", "DATA", "ERRATA", "IDS", "JUDGES", "PROMPTS", "RAG", "REQUIRE_JUDGE")
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,7 @@ def _settings() -> Iterator[Finding]:
         ("IDS", selection.wanted_ids),
         ("ERRATA", lambda: [errata.load(name) for name in BENCHMARKS]),
         ("PROMPTS", lambda: [prompts.load(name) for name in prompts.names()]),
+        ("RAG", lambda: indices.configured() if settings.value("RAG") else None),
         ("REQUIRE_JUDGE", lambda: settings.flag("REQUIRE_JUDGE")),
     ):
         try:

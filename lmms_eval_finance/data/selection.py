@@ -57,7 +57,9 @@ def wanted_groups(ids: Sequence[str], members: Sequence[Sequence[str]], task: st
     kept = [number for number in numbers if ids[number] in wanted or not wanted.isdisjoint(members[number])]
     if not kept:
         some = ", ".join(list(ids)[:5])
-        raise SystemExit(f"lmms-eval-finance: LMMS_EVAL_FINANCE_IDS lists no id of {task} (its ids look like {some})")
+        raise SystemExit(
+            f"lmms-eval-finance: LMMS_EVAL_FINANCE_IDS lists no id of {task} (its ids look like {some})"
+        )
     return kept
 
 
