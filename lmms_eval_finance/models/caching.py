@@ -10,8 +10,7 @@ import functools
 from collections.abc import Callable, Collection
 from typing import Any
 
-NO_REPLY = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED")
-"""How the host's wrappers begin what stands in the place of a reply."""
+from lmms_eval_finance.metrics.replies import infrastructure_error
 
 
 def in_slices(execute: Callable[..., list[Any]], *, ours: Collection[str]) -> Callable[..., list[Any]]:
@@ -48,4 +47,4 @@ def _keep_failures_out(cache: Any) -> None:
 
 def _failed(response: Any) -> bool:
     rounds = response if isinstance(response, list) else [response]
-    return any(str(getattr(one, "text", one)).startswith(NO_REPLY) for one in rounds)
+    return any(infrastructure_error(getattr(one, "text", one)) for one in rounds)
