@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from lmms_eval_finance.judging.items import as_text
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Record
 from lmms_eval_finance.metrics.signature import Signature
@@ -165,6 +166,9 @@ def _texts(entries: Sequence[Entry | None]) -> dict[str, Any]:
     record, prompt = next(entry for entry in entries if entry)
     shared: dict[str, Any] = {"prompt": prompt, "gold": record.gold}
     shared |= {name: record.details[name] for name in _SHARED if name in record.details}
+    options = shared.get("options")
+    if isinstance(options, list) and all(as_text(one) in as_text(shared.get("question")) for one in options):
+        del shared["options"]  # the question lists them
     if record.details.get("gold_masked") is True:
         shared["masked"] = True
     texts: dict[str, Any] = _cut(shared)

@@ -39,6 +39,7 @@ COUNTS = {
     "conversation": 65,
 }
 FIRST_TABLES = 120
+SIZES = ("small_text", "medium_text", "large_text", "very_large_text", "document", "table")
 JUDGES = ("Llama-3.3-70B", "Qwen3-32B", "gemma-3-27b")
 
 TABLE = "the published column is on the first 120 of the 368 table items"
@@ -58,14 +59,8 @@ def tables(models: Models) -> list[Table]:
             found += [table2(models, prefix, suffix), figure2(models, prefix, suffix)]
             found += _dialogue_tables(models, prefix, suffix)
     if tasks_of(models, "mfe_text"):
-        found.append(
-            breakdown(
-                models,
-                "mfe_text",
-                "context_size",
-                "Multimodal Finance Eval, figure 3: text items by context size",
-            )
-        )
+        title = "Multimodal Finance Eval, figure 3: text items by context size"
+        found.append(breakdown(models, "mfe_text", "context_size", title, order=SIZES))
     for task in tasks_of(models, "mfe_"):
         for label in ("type", "domain"):
             title = f"Multimodal Finance Eval: {task} by {label}"

@@ -103,11 +103,17 @@ def with_tasks(models: Models, tasks: Iterable[str]) -> dict[str, list[Round]]:
 
 
 def fields_of(summary: TaskSummary) -> dict[str, str]:
-    """The fields of a task's signatures; different values are joined by " + "."""
+    """The fields of a task's signatures; different values are joined by " + ".
+
+    Where judges voted, the rules that settled the other items are not named beside them.
+    """
     found: dict[str, dict[str, None]] = {}
     for signature in summary.signatures:
         for name, value in Signature.parse(signature).fields:
             found.setdefault(name, {})[value] = None
+    judges = found.get("judge", {})
+    if any(not judge.startswith("rules-") for judge in judges):
+        found["judge"] = {judge: None for judge in judges if not judge.startswith("rules-")}
     return {name: " + ".join(values) for name, values in found.items()}
 
 
@@ -157,10 +163,25 @@ def values(models: Models, task: str, label: str) -> list[str]:
     return sorted({str(key[2]) for key in keys})
 
 
-def breakdown(models: Models, task: str, label: str, title: str, plots: Sequence[str] = ("bars",)) -> Table:
-    """A task's mean score per value of a label; one column per value that occurs, none where the label is absent."""
+def breakdown(
+    models: Models,
+    task: str,
+    label: str,
+    title: str,
+    *,
+    plots: Sequence[str] = ("bars",),
+    order: Sequence[str] = (),
+) -> Table:
+    """A task's mean score per value of a label; one column per value that occurs, none where the label is absent.
+
+    Values stand in the given order, others after them.
+    """
     own = with_tasks(models, [task])
     present = values(own, task, label)
+    present = [
+        *(value for value in order if value in present),
+        *(value for value in present if value not in order),
+    ]
     shown = present
     if len(present) > MOST_VALUES:
         frequent = sorted(present, key=lambda value: -_count(own, task, label, value))[:MOST_VALUES]
@@ -171,7 +192,8 @@ def breakdown(models: Models, task: str, label: str, title: str, plots: Sequence
     ]
     more = len(present) - len(shown)
     note = f"The {MOST_VALUES} most frequent of {len(present):,} values." if more else ""
-    return Table(title, ["model", *shown], rows, kinds=["run"] * len(rows), plots=plots, note=note)
+    head = ["model", *(value.replace("_", " ") for value in shown)]
+    return Table(title, head, rows, kinds=["run"] * len(rows), plots=plots, note=note)
 
 
 MOST_VALUES = 40

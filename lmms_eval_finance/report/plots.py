@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SERIES = 8
 """So many colours the page has; further series are not drawn."""
 _LONGEST_LABEL = 34
+_LONGEST_NAME = 60
 _MOST_BARS = 40
 
 # Colours that stand for classes of the page: ink, faint lines, and the series.
@@ -98,7 +99,7 @@ def _bars(table: Table) -> str:
                 edgecolor=_FAINT,
                 linewidth=0.4,
                 error_kw={"elinewidth": 0.8},
-                label=_short(name),
+                label=_short(name, _LONGEST_NAME),
             )
         axes.set_yticks(range(len(columns)), [_short(column) for column in columns])
         axes.invert_yaxis()
@@ -122,12 +123,14 @@ def _lines(table: Table) -> str:
             axes.errorbar(
                 [number + (place - len(names) / 2) * 0.04 for number, _ in drawn],
                 [_number(cell) or 0.0 for _, cell in drawn],
-                yerr=_errors([cell for _, cell in drawn]),
+                # with more lines, bounds would hide them; the table has them
+                yerr=_errors([cell for _, cell in drawn]) if len(names) <= 3 else None,
                 color=_SERIES[place],
                 marker=_MARKERS[place],
+                linestyle="-" if place % 2 == 0 else "--",
                 linewidth=1.6,
                 elinewidth=0.8,
-                label=_short(name),
+                label=_short(name, _LONGEST_NAME),
             )
         axes.set_xticks(range(len(columns)), [_short(column) for column in columns])
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
@@ -154,7 +157,7 @@ def _radar(table: Table) -> str:
                 marker=_MARKERS[place],
                 markersize=4,
                 linewidth=1.6,
-                label=_short(name),
+                label=_short(name, _LONGEST_NAME),
             )
         axes.set_xticks(angles, [_short(columns[place]) for place in shown])
         axes.set_ylim(0, 100)
@@ -284,9 +287,9 @@ def _errors(cells: Sequence[Cell]) -> Any:
     return [below, above] if any(below) or any(above) else None
 
 
-def _short(text: str) -> str:
+def _short(text: str, longest: int = _LONGEST_LABEL) -> str:
     printable = "".join(sign if sign.isprintable() else " " for sign in text)
-    return printable if len(printable) <= _LONGEST_LABEL else printable[: _LONGEST_LABEL - 1] + "…"
+    return printable if len(printable) <= longest else printable[: longest - 1] + "…"
 
 
 def _field(across: int, down: int, colour: Any) -> Any:
@@ -330,7 +333,8 @@ def _drawn(
             if side in axes.spines:
                 axes.spines[side].set_visible(False)
         if legend:
-            figure.legend(loc="outside lower center", ncols=3)
+            longest = max((len(text) for text in axes.get_legend_handles_labels()[1]), default=0)
+            figure.legend(loc="outside lower center", ncols=3 if longest < 26 else 2 if longest < 44 else 1)
         out = io.BytesIO()
         figure.savefig(out, format="svg", metadata={"Date": None})
     return _rewritten(out.getvalue(), table.name + ("-polar" if polar else ""), table.title)
