@@ -93,7 +93,20 @@ class Record:
             ValueError: a required key is missing or an outcome is unknown.
         """
         try:
-            known = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
-            return cls(**{"score": None, **known, "outcome": Outcome(data["outcome"])})
+            # Spelled out: every figure of a run starts here, once for each of its items.
+            return cls(
+                data["id"],
+                Outcome(data["outcome"]),
+                data.get("score"),
+                data.get("labels") or {},
+                data.get("cluster", ""),
+                data.get("parts") or {},
+                data.get("gold"),
+                data.get("prediction"),
+                data.get("response"),
+                data.get("reason", ""),
+                data.get("signature", ""),
+                data.get("details") or {},
+            )
         except (KeyError, TypeError) as error:
             raise ValueError(f"not a record: {error}") from error

@@ -174,7 +174,12 @@ def errata_figures(record: Record) -> dict[str, float]:
 
 def outcome_rates(record: Record, outcomes: Sequence[Outcome] = NOT_AN_ANSWER) -> dict[str, float]:
     """``rate_<outcome>`` of one record: 1.0 for the outcome it has, 0.0 for the others."""
-    return {f"rate_{outcome.value}": float(record.outcome is outcome) for outcome in outcomes}
+    return {name: float(record.outcome is outcome) for name, outcome in _rate_names(tuple(outcomes))}
+
+
+@functools.lru_cache(maxsize=32)
+def _rate_names(outcomes: tuple[Outcome, ...]) -> list[tuple[str, Outcome]]:
+    return [(f"rate_{outcome.value}", outcome) for outcome in outcomes]
 
 
 def guarded(
