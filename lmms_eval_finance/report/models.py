@@ -192,8 +192,13 @@ def breakdown(
     ]
     more = len(present) - len(shown)
     note = f"The {MOST_VALUES} most frequent of {len(present):,} values." if more else ""
-    head = ["model", *(value.replace("_", " ") for value in shown)]
+    head = ["model", *(_heading(value) for value in shown)]
     return Table(title, head, rows, kinds=["run"] * len(rows), plots=plots, note=note)
+
+
+def _heading(value: str) -> str:
+    text = value.replace("_", " ")
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 MOST_VALUES = 40

@@ -127,9 +127,9 @@ def to_html(report: Report) -> Iterator[str]:
     links = {**names, "items": "Items", "details": "Details"}
     filled = Template(_packaged("report.html")).substitute(
         policy=escape(policy),
-        title=escape(report.title),
+        title=escape(_clean(report.title)),
         style=style,
-        about=escape(report.about),
+        about=escape(_clean(report.about)),
         navigation="".join(f'<a href="#{name}">{escape(text)}</a>' for name, text in links.items()),
         sections="\n".join(sections) + _picture_note(report.items),
         end=_details(report),

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -252,9 +253,27 @@ def records_in(value: Any) -> list[Record]:
     if not (isinstance(found, list) and found and all(_is_record(entry) for entry in found)):
         return []
     for entry in found:
-        if not isinstance(entry["id"], str) or not isinstance(entry["details"], dict):
-            raise ValueError("not a record: id must be a text, details an object")
+        wrong = [name for name, fits in _SHAPES.items() if name in entry and not fits(entry[name])]
+        if wrong:
+            raise ValueError(f"not a record: {' and '.join(wrong)} of the wrong kind")
     return [Record.from_json(entry) for entry in found]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_SHAPES: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("id", "cluster", "reason", "signature"), _is_text),
+    "score": lambda value: value is None or _is_number(value),
+    "labels": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
+    "parts": lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
+    "details": lambda value: isinstance(value, dict),
+}
 
 
 def _is_record(value: Any) -> bool:

@@ -186,6 +186,8 @@ class _Lines:
         found = registry.find(self.task)
         try:
             records = found.rescore(saved, self.corrections) if found else saved
+        except SettingError:
+            raise
         except Exception as error:  # whatever a damaged record makes fail, it is one line of the file
             return f"its records cannot be scored again ({type(error).__name__}: {error})"
         return Again(self.task, sample, list(map(self._decided, saved, records)))

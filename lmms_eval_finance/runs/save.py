@@ -76,6 +76,8 @@ class SavedRun:
     def __enter__(self) -> SavedRun:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         for file in (*self._files.values(), self._results):
             file.close()
+            if kind is not None:  # half a run would pass for a whole one
+                Path(file.name).unlink(missing_ok=True)

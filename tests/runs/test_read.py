@@ -90,12 +90,12 @@ BROKEN = {
     "depth": (b'{"a":' * 100_000, "recursion|not JSON"),
     "unknown outcome": (line(outcome="fine"), "fine"),
     "score too large": (line(score=2), "outside"),
-    "nan": (line().replace(b"1.0", b"NaN"), "outside"),
+    "nan": (line().replace(b"1.0", b"NaN"), "score of the wrong kind"),
     "score is a text": (line(score="1"), "not a record"),
     "score against outcome": (line(score=None), "outcome correct with score None"),
-    "id is a number": (line(id=1), "id must be a text"),
-    "id is a list": (line(id=[]), "id must be a text"),
-    "details is a list": (line(details=[]), "details an object"),
+    "id is a number": (line(id=1), "id of the wrong kind"),
+    "id is a list": (line(id=[]), "id of the wrong kind"),
+    "details is a list": (line(details=[]), "details of the wrong kind"),
     "twice": (line(id="0"), "'0' stands twice"),
 }
 
@@ -141,3 +141,57 @@ def test_streaming(tmp_path):
     assert next(records).outcome is Outcome.CORRECT
     with pytest.raises(SettingError):
         next(records)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("id", 7),
+        ("cluster", None),
+        ("reason", ["x"]),
+        ("signature", 1),
+        ("score", "1.0"),
+        ("score", True),
+        ("score", float("nan")),
+        ("labels", ["x"]),
+        ("labels", {"a": 1}),
+        ("parts", {"a": "1"}),
+        ("parts", {"a": float("inf")}),
+        ("parts", None),
+        ("details", "x"),
+    ],
+)
+def test_fields_of_another_kind_are_named(write_run, make, name, value):
+    run = open_run(write_run({"mfe_text": [{**make.judged(1, "correct").to_json(), name: value}]}))
+    with pytest.raises(
+        SettingError, match=rf"samples_mfe_text\.jsonl:1: not a record: {name} of the wrong kind"
+    ):
+        list(run.records())
+
+
+def test_the_model_is_named_by_the_host_or_its_folder(write_run, make):
+    folder = write_run({"mfe_text": [make.judged(1)]})
+    results = folder / f"{DATE}_results.json"
+    for about, name in (
+        ({"model_name": "org/m", "config": {"model": "vllm"}}, "org/m"),
+        ({"model_name": "", "config": {"model": "dummy"}}, "dummy"),
+        ({"config": "x"}, folder.name),
+        ({}, folder.name),
+    ):
+        results.write_text(json.dumps(about))
+        assert open_run(folder).model == name
+    for text in ("nonsense", "[]", "[" * 9999):
+        results.write_text(text)
+        with pytest.raises(SettingError, match=r"results\.json"):
+            _ = open_run(folder).model
+    results.unlink()
+    assert open_run(folder).model == folder.name
+
+
+def test_all_runs_of_a_folder(write_run, make):
+    write_run({"mfe_text": [make.judged(1)]})
+    folder = write_run({"mfe_text": [make.judged(1)]}, date="20270101_000000")
+    (folder / "20280101_000000_results.json").write_text("{}")  # run without --log_samples
+    assert [run.date for run in read.open_runs(folder.parent)] == [DATE, "20270101_000000"]
+    with pytest.raises(SettingError, match="has no sample files"):
+        read.open_runs(folder / "20280101_000000_results.json")

@@ -241,3 +241,42 @@ def test_records_that_lack_what_scoring_takes_are_left_as_they_are(write_run, ma
     bare = [make.empty(1), make.judged(2, "correct")]
     run = open_run(write_run({"mfe_text": bare[:1], "finmme_finscore": bare[:1], "someones_task": bare}))
     assert again(run) == before(run)
+
+
+def test_a_wrong_setting_is_one_error(varied, save_run, monkeypatch):
+    run = save_run({"cfmme_seal_detection": varied("cfmme_seal_detection")})
+    monkeypatch.setenv("LMMS_EVAL_FINANCE_COORDINATES", "furlongs")
+    with pytest.raises(SettingError, match="LMMS_EVAL_FINANCE_COORDINATES"):
+        again(run, [])
+    monkeypatch.setenv("LMMS_EVAL_FINANCE_COORDINATES", "absolute")
+    monkeypatch.setenv(ERRATA, "/nowhere.jsonl")
+    with pytest.raises(SettingError, match="there is no such errata file"):
+        again(save_run({"mfe_text": varied("mfe_text")}, model="other"))
+
+
+def test_half_a_run_is_not_left_behind(varied, save_run, tmp_path, capsys):
+    from lmms_eval_finance.cli import main
+
+    run = save_run({"mfe_text": varied("mfe_text")})
+    with run.samples["mfe_text"].open("a") as file:
+        file.write("nonsense\n")
+    arguments = ["rescore", str(run.folder), "-o", str(tmp_path / "new")]
+    assert main(arguments) == 2
+    assert "not JSON" in capsys.readouterr().err
+    assert not list((tmp_path / "new").rglob("*.json*"))
+    assert main([*arguments, "--skip-broken"]) == 0
+    assert main([*arguments, "--skip-broken"]) == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_undecided_items_can_be_left_out(write_run, make, capsys):
+    from lmms_eval_finance.cli import main
+
+    folder = write_run({"someones": [make.judged(1, "correct"), make.judged(2, "undecided")]})
+    assert main(["rescore", str(folder)]) == 0
+    assert "accuracy        0.5000" in capsys.readouterr().out
+    assert main(["rescore", str(folder), "--without-undecided"]) == 0
+    out = capsys.readouterr().out
+    assert "accuracy      1.0000" in out
+    assert "1 undecided left out" in out
+    assert "undecided:left out" in out
