@@ -139,6 +139,8 @@ def _look_at_cache() -> None:
 
     from lmms_eval_finance.models.caching import in_slices
 
+    # What `in_slices` relies on; where a host has it no more, its cache stays as it is.
+    _ = ResponseCache._lookup, ResponseCache._is_valid_response
     if not getattr(ResponseCache.execute, "knows_finance", False):
         ResponseCache.execute = in_slices(ResponseCache.execute, ours=frozenset(index()))
         ResponseCache.execute.knows_finance = True

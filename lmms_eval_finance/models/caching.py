@@ -12,19 +12,19 @@ from typing import Any
 
 from lmms_eval_finance.metrics.replies import infrastructure_error
 
+SLICE = 256
+"""Requests; the host's own measure, ``LMMS_CACHE_CHECKPOINT_INTERVAL``, goes before."""
+
 
 def in_slices(execute: Callable[..., list[Any]], *, ours: Collection[str]) -> Callable[..., list[Any]]:
-    """The cache's `execute` that asks the tasks named in `ours` by and by and stores each slice at once.
-
-    A slice has as many requests as ``LMMS_CACHE_CHECKPOINT_INTERVAL`` says (256).
-    """
+    """The cache's `execute` that asks the tasks named in `ours` by and by and stores each slice at once."""
 
     @functools.wraps(execute)
     def sliced(cache: Any, lm: Any, reqtype: str, requests: list[Any]) -> list[Any]:
         if not all(request.task_name in ours for request in requests):
             return execute(cache, lm, reqtype, requests)
         _keep_failures_out(cache)
-        step = cache._checkpoint_interval
+        step = getattr(cache, "_checkpoint_interval", SLICE)
         slices = [requests[start : start + step] for start in range(0, len(requests), step)]
         return [response for part in slices for response in execute(cache, lm, reqtype, part)]
 
@@ -47,4 +47,4 @@ def _keep_failures_out(cache: Any) -> None:
 
 def _failed(response: Any) -> bool:
     rounds = response if isinstance(response, list) else [response]
-    return any(infrastructure_error(getattr(one, "text", one)) for one in rounds)
+    return any(infrastructure_error(str(getattr(one, "text", one))) for one in rounds)

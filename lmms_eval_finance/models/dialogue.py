@@ -8,9 +8,13 @@ the wrapper's own `generate_until`, so batching, concurrency and images work as 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+_TAG = re.compile(r"<(\|?\w{1,40}\|?)>")
+_MEDIA = re.compile(r"image|img|video|audio|vision", re.IGNORECASE)
 
 MOST_ROUNDS = 100
 """A dialogue that has not ended by then is cut off; no benchmark here has so many turns."""
@@ -110,9 +114,9 @@ def _ask_chat(dialogue: _Dialogue, number: int, doc: Mapping[str, Any]) -> _Roun
     if number == 0:
         return _Round(context, doc_to_messages(doc))
     content, ended, _, info = doc_to_messages(
-        doc, round_idx=number, previous_output=list(dialogue.outputs), previous_round_info=dialogue.info
+        doc, round_idx=number, previous_output=_history(dialogue), previous_round_info=dialogue.info
     )
-    return _Round("\n".join([context, *dialogue.outputs]), content, ended, info)
+    return _Round("\n".join([context, *_history(dialogue)]), content, ended, info)
 
 
 def _ask_simple(dialogue: _Dialogue, number: int, doc: Mapping[str, Any]) -> _Round:
@@ -120,11 +124,20 @@ def _ask_simple(dialogue: _Dialogue, number: int, doc: Mapping[str, Any]) -> _Ro
     if number == 0:
         return _Round(context, doc_to_visual(doc))
     pictures, text, ended, _, info = doc_to_text(
-        doc, round_idx=number, previous_output=list(dialogue.outputs), previous_round_info=dialogue.info
+        doc, round_idx=number, previous_output=_history(dialogue), previous_round_info=dialogue.info
     )
     if pictures is None and not ended:
         pictures = doc_to_visual(doc)
     return _Round(text, pictures, ended, info)
+
+
+def _history(dialogue: _Dialogue) -> list[str]:
+    """The replies so far, in which nothing stands for an image: a model that says ``<image>`` has none to show."""
+
+    def opened(tag: re.Match[str]) -> str:
+        return f"< {tag[1]}>" if _MEDIA.search(tag[1]) else tag[0]
+
+    return [_TAG.sub(opened, output) for output in dialogue.outputs]
 
 
 def _hook(own: _Dialogue, running: Sequence[_Dialogue], number: int, ask: Callable[..., _Round]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -187,6 +188,47 @@ def test_a_dialogue_without_an_end_is_cut_off(monkeypatch):
         generate=partial(generate, data, True, False, []),
     )
     assert len(outputs) == 4
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "see <image>",
+        "<|image_pad|><|vision_start|>",
+        "<IMAGE_1> <img> <video>",
+        "<start_of_image>",
+        "<|audio|>",
+    ],
+)
+def test_a_reply_cannot_stand_for_an_image(said):
+    """A processor that finds more placeholders than images stops the whole run."""
+    data, shown = rows([2]), []
+
+    def answer(instances):
+        (one,) = instances
+        shown.append(one.arguments[0] + one.arguments[1](data[0])[0]["content"])
+        return [said]
+
+    found = run_dialogues(
+        [instance(0, True)], messages=True, dataset=lambda task, split: data, generate=answer
+    )
+    assert found == [[said, said]]
+    assert not [tag for tag in said.split() if tag in shown[1] and "<" in tag]
+    assert re.sub(r"< ", "<", shown[1]).count(said) == 2
+
+
+@pytest.mark.parametrize(
+    "said", ["a < b > c", "<table><tr><td>1</td></tr></table>", "x<y and y>z", "<" * 10_000]
+)
+def test_other_replies_stay_as_they_are(said):
+    data, shown = rows([2]), []
+
+    def answer(instances):
+        shown.append(instances[0].arguments[0])
+        return [said]
+
+    run_dialogues([instance(0, True)], messages=True, dataset=lambda task, split: data, generate=answer)
+    assert shown[1].endswith(said)
 
 
 def test_what_is_no_text_counts_as_an_empty_reply():

@@ -146,19 +146,23 @@ def rules_of(image: NDArray[np.uint8], fragments: Sequence[Fragment]) -> Rules:
 
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
     ground = cv2.medianBlur(grey, 31)
-    letters = np.zeros(grey.shape, dtype=bool)
+    letters = np.zeros(grey.shape, dtype=np.uint8)
     for one in fragments:
-        inset = 0.3 * one.height
-        letters[
-            round(one.top + inset) : round(one.bottom - inset), max(0, round(one.left)) : round(one.right)
-        ] = True
+        # Boxes are wider than their letters, and often touch the lines of their cell.
+        top, bottom, left, right = (
+            max(0, round(edge + share * one.height))
+            for edge, share in ((one.top, 0.3), (one.bottom, -0.3), (one.left, 0.25), (one.right, -0.25))
+        )
+        letters[top:bottom, left:right] = 1
+    # Around light letters the dark ground looks like lines.
+    halo = cv2.dilate(letters, np.ones((13, 13), dtype=np.uint8)) & (ground < _DARK)
     length = max(12, round(2 * median_height(fragments)))
     masks = []
     for shape, gap in (((length, 1), (5, 1)), ((1, length), (1, 5))):
         found = np.zeros(grey.shape, dtype=bool)
-        for shade, around in ((255 - grey, ground >= _DARK), (grey, ground < _DARK)):
+        for shade, out in ((255 - grey, letters | halo), (grey, letters | (ground >= _DARK))):
             ink = cv2.adaptiveThreshold(shade, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY, 15, -6)
-            ink[letters | ~around] = 0
+            ink[out > 0] = 0
             strokes = cv2.morphologyEx(ink, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_RECT, shape))
             # Antialiased lines break: gaps of a few pixels along the line are closed.
             found |= (
@@ -187,7 +191,29 @@ def ruled_grid(rules: Rules, fragments: Sequence[Fragment]) -> Grid | None:
             if left <= x < right and top <= y < bottom:
                 cell.fragments.append(fragment)
                 break
-    return _tidy(cells)
+    return _tidy([part for cell in cells for part in _split(cell, xs)])
+
+
+def _split(cell: Cell, xs: Sequence[float]) -> list[Cell]:
+    """A cell of several columns as one per column, where each has a text of its own and none reaches across.
+
+    Lines on a dark ground are easily missed.
+    """
+    edges = xs[cell.column : cell.column + cell.columns + 1]
+    parts: list[list[Fragment]] = [[] for _ in edges[1:]]
+    for one in cell.fragments:
+        if any(one.left + 0.3 * one.height < edge < one.right - 0.3 * one.height for edge in edges[1:-1]):
+            return [cell]
+        parts[sum(edge <= one.middle[0] for edge in edges[1:-1])].append(one)
+    if len(parts) == 1 or not all(parts):
+        return [cell]
+    top, bottom = cell.box[1], cell.box[3]
+    return [
+        Cell(
+            cell.row, cell.column + place, cell.rows, 1, (edges[place], top, edges[place + 1], bottom), found
+        )
+        for place, found in enumerate(parts)
+    ]
 
 
 def _positions(strokes: NDArray[np.bool_]) -> list[float]:
