@@ -301,6 +301,23 @@ def test_cells_span_where_no_line_parts_them():
     )
 
 
+def test_a_dark_heading_is_parted_like_the_rows_below_it():
+    rows = [["Part", "Frais", "Devise"], ["A", "1 %", "EUR"], ["B", "2 %", "USD"]]
+    image, texts = ruled(rows)
+    image = image.copy()
+    image[11:50, 11:310] = (31, 78, 121)
+    assert grid.table_of(image, texts).to_html() == html(rows)
+    texts[0:3] = [fragment("Parts et frais du fonds en 2024", 40, 24)]
+    assert grid.table_of(image, texts).to_html().startswith('<table><tr><td colspan="3">Parts')
+
+
+def test_a_text_that_touches_a_line_does_not_hide_it():
+    rows = [["Part", "Frais", "Devise"], ["A", "1 %", "EUR"]]
+    image, texts = ruled(rows)
+    wide = [Fragment(one.text, one.left - 11, one.top - 14, one.right, one.bottom) for one in texts]
+    assert grid.table_of(image, wide).to_html() == html(rows)
+
+
 def test_letters_are_no_lines():
     """A text's own strokes, even of a wide dash, must not part a cell."""
     image, texts = ruled([["a", "b", "c"], ["d", "e", "f"]])
