@@ -111,18 +111,19 @@ def rescoring(path: Path) -> None:
     """Score one run again in this process, after the imports."""
     from lmms_eval_finance.report.summary import TaskSummary
     from lmms_eval_finance.runs.read import open_run
-    from lmms_eval_finance.runs.rescore import scored_again
+    from lmms_eval_finance.runs.rescore import scored_again, without_collections
 
     start = time.perf_counter()
     lines = path.read_bytes().splitlines()
     for line in lines:
         json.loads(line)
     reading = time.perf_counter() - start
-    start = time.perf_counter()
-    found = list(scored_again(open_run(path)))
-    scored = time.perf_counter() - start
-    summary = TaskSummary.of("finmme_finscore", [one for again in found for one in again.records])
-    total = time.perf_counter() - start
+    with without_collections():  # as the command does
+        start = time.perf_counter()
+        found = list(scored_again(open_run(path)))
+        scored = time.perf_counter() - start
+        summary = TaskSummary.of("finmme_finscore", [one for again in found for one in again.records])
+        total = time.perf_counter() - start
     print(f"json.loads over {len(lines):,} lines ({path.stat().st_size / 2**20:.0f} MiB): {reading:.2f} s")
     print(
         f"scored again: {scored:.2f} s; with {len(summary.figures)} figures and their intervals: {total:.2f} s"

@@ -178,21 +178,21 @@ class ClusterSums:
     ) -> None:
         if len(parts) != len(clusters):
             raise ValueError(f"{len(parts)} items but {len(clusters)} clusters")
-        columns: dict[Hashable, list[float]] = {}
-        for part in parts:
-            for name, number in part.items():
-                columns.setdefault(name, []).append(number)
-        names = sorted(columns, key=repr)
-        self.totals: dict[Hashable, float] = {name: math.fsum(columns[name]) for name in names}
-        """The sums over all items, exactly rounded."""
-        self.items = len(parts)
+        names = sorted(set().union(*parts), key=repr)
         self._names = {name: number for number, name in enumerate(names)}
         self._places = {cluster: number for number, cluster in enumerate(sorted(set(clusters), key=repr))}
-        self._matrix = np.zeros((len(self._places), len(names)))
+        columns: list[list[float]] = [[] for _ in names]
+        rows = [[0.0] * len(names) for _ in self._places]
         for part, cluster in zip(parts, clusters, strict=True):
-            row = self._matrix[self._places[cluster]]
+            row = rows[self._places[cluster]]
             for name, number in part.items():
-                row[self._names[name]] += number
+                place = self._names[name]
+                columns[place].append(number)
+                row[place] += number
+        self.totals: dict[Hashable, float] = dict(zip(names, map(math.fsum, columns), strict=True))
+        """The sums over all items, exactly rounded."""
+        self.items = len(parts)
+        self._matrix = np.array(rows).reshape(len(rows), len(names))
         self._resamples, self._seed = resamples, seed
 
     @functools.cached_property

@@ -13,6 +13,7 @@ from lmms_eval_finance.report.models import distinct, rounds
 from lmms_eval_finance.report.page import Report, write
 from lmms_eval_finance.report.paper import paper_tables
 from lmms_eval_finance.runs import errors, manifest
+from lmms_eval_finance.runs.rescore import without_collections
 from lmms_eval_finance.settings import SettingError
 
 _MEGABYTE = 2**20
@@ -48,6 +49,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the report and say where it is."""
+    with without_collections():
+        return _report(args)
+
+
+def _report(args: argparse.Namespace) -> int:
     if not 0 <= args.images <= 2000:
         raise SettingError(f"--images {args.images}: give megabytes, from 0 to 2000")
     runs = named_runs(args.runs)

@@ -24,7 +24,7 @@ from lmms_eval_finance.metrics.records import Record
 from lmms_eval_finance.report.summary import TaskSummary, summary_text
 from lmms_eval_finance.runs.predictions import read_predictions, score_predictions
 from lmms_eval_finance.runs.read import Run, Sample, open_run
-from lmms_eval_finance.runs.rescore import scored_again
+from lmms_eval_finance.runs.rescore import scored_again, without_collections
 from lmms_eval_finance.runs.save import SavedRun
 from lmms_eval_finance.tasks import registry
 
@@ -81,7 +81,8 @@ def run(args: argparse.Namespace) -> int:
         return _predictions(args)
     failed = total = 0
     for path in args.runs:
-        tasks = _again(open_run(path), args)
+        with without_collections():
+            tasks = _again(open_run(path), args)
         failed += sum(record.outcome is Outcome.JUDGE_FAILED for task in tasks for record in task.records)
         total += sum(len(task.records) for task in tasks)
     try:

@@ -7,12 +7,14 @@ code. Where nothing changed it gives the run's own records.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import multiprocessing
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -145,11 +147,24 @@ def _scored_lines(
         yield from map(line_of, read_lines(path))
         return
     chunks = _chunks(read_lines(path))
-    with ProcessPoolExecutor(min(workers, 8), multiprocessing.get_context("fork")) as pool:
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(min(workers, 8), fork, initializer=gc.disable) as pool:
         waiting = [pool.submit(line_of.all, chunk) for chunk in itertools.islice(chunks, 4 * workers)]
         while waiting:
             yield from waiting.pop(0).result()
             waiting += [pool.submit(line_of.all, chunk) for chunk in itertools.islice(chunks, 1)]
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Within the block, no cyclic garbage collection: over and over it would scan all records, which hold no cycles."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _chunks(lines: Iterator[bytes]) -> Iterator[list[bytes]]:
