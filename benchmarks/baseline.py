@@ -17,6 +17,7 @@ Multimodal Finance Eval; none of FAMMA). The column `unseen` is its score on the
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import random
 import subprocess
@@ -66,10 +67,10 @@ def main() -> None:
     print("|---|---:|---:|---:|---:|---:|")
     for task in arguments.tasks.split(","):
         found = records[task]
-        unseen = [record for record in found if record.id in unseen_ids(task)] if task in records else []
+        unseen = [record for record in found if is_unseen(task, record.id)]
         columns = [
             shown(found, lambda record: record.score or 0.0),
-            shown(unseen, lambda record: record.score or 0.0) if unseen else "",
+            shown(unseen, lambda record: record.score or 0.0),
             shown(found, Guesses(found)),
             shown(found, Commonest(found)),
         ]
@@ -91,11 +92,13 @@ def shown(records: Sequence[Record], score: Callable[[Record], float]) -> str:
     return f"{100 * found.estimate:.1f} ({100 * found.low:.1f} to {100 * found.high:.1f})"
 
 
-def unseen_ids(task: str) -> frozenset[str]:
-    """The items whose document has an even number; every item of FAMMA."""
-    if not task.startswith("mfe_"):
-        return frozenset()
-    split = task.removeprefix("mfe_").removesuffix("_gold")
+def is_unseen(task: str, identity: str) -> bool:
+    """Whether the item's document has an even number; every item of FAMMA is."""
+    return not task.startswith("mfe_") or identity in _even(task.removeprefix("mfe_").removesuffix("_gold"))
+
+
+@functools.lru_cache
+def _even(split: str) -> frozenset[str]:
     rows = sources.locate("mfe", split).load().select_columns(["id", "document_id"])
     return frozenset(str(row["id"]) for row in rows if int(float(row["document_id"])) % 2 == 0)
 

@@ -28,7 +28,7 @@ LONGEST_TEXT = 20_000
 _MOST_PARTS = 8
 _SHARED = ("question", "context", "options", "unit", "keys")
 # Parts that are codes for other functions, not figures for a reader.
-_CODES = frozenset({"gold_letters", "read_letters", "released_multiple", "errata"})
+_CODES = frozenset({"gold_letters", "read_letters", "options", "released_multiple", "errata"})
 _OWN = ("rule", "votes", "explanation", "trace", "passages")
 OUTCOMES = [outcome.value for outcome in Outcome]
 

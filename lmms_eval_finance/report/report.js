@@ -206,10 +206,11 @@ function block(title, value, boxed) {
   return [element("h3", title), element("div", text, boxed ? "text boxed" : "text")];
 }
 
-function folded(title, value) {
+function folded(title, value, unfolded) {
   const text = asText(value);
   if (!text) return [];
   const details = document.createElement("details");
+  details.open = Boolean(unfolded);
   details.append(element("summary", title), element("div", text, "text boxed"));
   return [details];
 }
@@ -276,7 +277,7 @@ async function open(item, focus) {
     element("h3", `${index.tasks[index.task[item]]} / ${index.id[item]}`),
     element("p", labels.join(" · "), "quiet"),
     ...pictures(data.images),
-    ...folded("prompt", data.prompt),
+    ...folded("prompt", data.prompt, !data.question),
     ...folded("context", data.context),
     ...block("question", data.question),
     ...block("options", asOptions(data.options)),
