@@ -20,11 +20,7 @@ from lmms_eval_finance import plugin
 from lmms_eval_finance.data import sources
 from lmms_eval_finance.tasks import registry
 
-TASKS = [
-    name
-    for name, entry in plugin.index().items()
-    if entry["type"] == "task" and not name.startswith("famma_rag")  # those need an index of books
-]
+TASKS = [name for name, entry in plugin.index().items() if entry["type"] == "task"]
 
 
 def messages_of(

@@ -12,6 +12,14 @@ from pathlib import Path
 import pytest
 
 BIN = Path(sys.executable).parent
+BOOK = """# Bonds
+
+Macaulay duration is the average time of a bond's payments, weighted by their present values.
+
+# Les fonds
+
+Les frais d'entrée sont prélevés avant l'investissement. 债券的久期是加权平均期限。
+"""
 
 
 @dataclass
@@ -84,3 +92,14 @@ def tiny_models(tmp_path_factory) -> dict[str, Path]:
         "qwen2_5_vl": build_qwen2_5_vl(folder / "qwen2_5_vl"),
         "llava_hf": build_llava(folder / "llava_hf"),
     }
+
+
+@pytest.fixture(scope="session")
+def settings_of_all_tasks(tmp_path_factory) -> dict[str, str]:
+    """Settings with which every task runs: those that look things up have a small book to do so."""
+    from lmms_eval_finance.cli import main
+
+    folder = tmp_path_factory.mktemp("books")
+    (folder / "book.md").write_text(BOOK, encoding="utf-8")
+    assert main(["rag", "index", str(folder)]) == 0
+    return {"LMMS_EVAL_FINANCE_DATA": "sample", "LMMS_EVAL_FINANCE_RAG": str(folder)}

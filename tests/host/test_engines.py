@@ -35,17 +35,23 @@ class Asked:
     reply: str
 
 
-def asked(run, tasks, model, *, prefill=False):
-    """All requests of a run, made from the replies in its sample files."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
-        patch.setattr(delivery, "current", delivery.Delivery(prefill=prefill))
-        return [
-            Asked(task, fingerprint(messages), reply)
-            for task in tasks
-            for line in run.samples(task)
-            for messages, reply in zip(messages_of(task, line, model=model), replies(line), strict=True)
-        ]
+@pytest.fixture(scope="module")
+def asked(settings_of_all_tasks):
+    """asked(run, tasks, model) -> all requests of a run, made from the replies in its sample files."""
+
+    def of(run, tasks, model, *, prefill=False):
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in settings_of_all_tasks.items():
+                patch.setenv(name, value)
+            patch.setattr(delivery, "current", delivery.Delivery(prefill=prefill))
+            return [
+                Asked(task, fingerprint(messages), reply)
+                for task in tasks
+                for line in run.samples(task)
+                for messages, reply in zip(messages_of(task, line, model=model), replies(line), strict=True)
+            ]
+
+    return of
 
 
 def replies(line):
@@ -71,7 +77,7 @@ def record(run, task):
 
 
 @pytest.fixture(scope="module")
-def run_vllm(run_host, tmp_path_factory):
+def run_vllm(run_host, tmp_path_factory, settings_of_all_tasks):
     """run_vllm(model, tasks) -> the run, and the lines that the engine recorded."""
 
     def run(model, tasks):
@@ -81,7 +87,7 @@ def run_vllm(run_host, tmp_path_factory):
             # the wrapper lets replies be at least as long as its own max_new_tokens
             *("--model", model, "--model_args", "model=stub,max_new_tokens=1,max_model_len=4096"),
             *("--batch_size", str(BATCH), "--tasks", ",".join(tasks), "--limit", str(LIMIT)),
-            env={"PYTHONPATH": path, "VLLM_STUB_RECORD": str(lines)},
+            env={**settings_of_all_tasks, "PYTHONPATH": path, "VLLM_STUB_RECORD": str(lines)},
         )
         assert done.results
         return done, [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
@@ -101,11 +107,11 @@ class TestVLLM:
         assert engines[0]["max_model_len"] == 4096
         assert engines[0]["tensor_parallel_size"] == 1
 
-    def test_every_request_arrives_whole_and_every_reply_comes_back(self, ran):
+    def test_every_request_arrives_whole_and_every_reply_comes_back(self, ran, asked):
         run, lines = ran
         assert_all_arrived(exchanges(lines), asked(run, TASKS, "vllm"))
 
-    def test_sampling_is_the_tasks(self, ran):
+    def test_sampling_is_the_tasks(self, ran, asked):
         run, lines = ran
         tasks = {one.request: one.task for one in asked(run, TASKS, "vllm")}
         for line in lines:
@@ -129,7 +135,7 @@ class TestVLLMPrefill:
     def ran(self, run_vllm):
         return run_vllm("vllm_prefill", MIXED)
 
-    def test_every_request_arrives_whole_and_every_reply_comes_back(self, ran):
+    def test_every_request_arrives_whole_and_every_reply_comes_back(self, ran, asked):
         run, lines = ran
         assert_all_arrived(exchanges(lines), asked(run, MIXED, "vllm_prefill", prefill=True))
 
@@ -163,7 +169,7 @@ def server_reply(body):
 
 class TestOpenAI:
     @pytest.fixture(scope="class")
-    def ran(self, run_host):
+    def ran(self, run_host, settings_of_all_tasks):
         from openai_server import OpenAIServer
 
         with OpenAIServer(server_reply) as server:
@@ -171,17 +177,17 @@ class TestOpenAI:
             run = run_host(
                 *("--model", "openai", "--model_args", settings),
                 *("--tasks", ",".join(TASKS), "--limit", str(LIMIT)),
-                env={"OPENAI_API_KEY": "none"},
+                env={**settings_of_all_tasks, "OPENAI_API_KEY": "none"},
             )
             assert run.results
         return run, server.requests
 
-    def test_every_request_arrives_whole_and_every_reply_comes_back(self, ran):
+    def test_every_request_arrives_whole_and_every_reply_comes_back(self, ran, asked):
         run, requests = ran
         sent = [(request.body["messages"], server_reply(request.body)) for request in requests]
         assert_all_arrived(sent, asked(run, TASKS, "openai"))
 
-    def test_parameters_are_the_tasks(self, ran):
+    def test_parameters_are_the_tasks(self, ran, asked):
         run, requests = ran
         tasks = {one.request: one.task for one in asked(run, TASKS, "openai")}
         for request in requests:

@@ -38,12 +38,13 @@ def all_figures(run):
 
 class TestSeveralProcesses:
     @pytest.fixture(scope="class")
-    def one(self, run_host):
-        return run_host("--model", "dummy", *ASKED, command=(sys.executable, HOST))
+    def one(self, run_host, settings_of_all_tasks):
+        return run_host("--model", "dummy", *ASKED, command=(sys.executable, HOST), env=settings_of_all_tasks)
 
     @pytest.fixture(scope="class")
-    def three(self, run_host):
-        return run_host("--model", "dummy", *ASKED, command=(*LAUNCH, HOST), env={"OMP_NUM_THREADS": "1"})
+    def three(self, run_host, settings_of_all_tasks):
+        env = {**settings_of_all_tasks, "OMP_NUM_THREADS": "1"}
+        return run_host("--model", "dummy", *ASKED, command=(*LAUNCH, HOST), env=env)
 
     def test_every_figure_is_the_same(self, one, three):
         figures = all_figures(one)

@@ -74,7 +74,7 @@ def form(request):
 
 
 @pytest.fixture(scope="module")
-def run(form, run_host, tiny_models):
+def run(form, run_host, tiny_models, settings_of_all_tasks):
     arguments = QWEN_ARGUMENTS if form.model == "qwen2_5_vl" else "pretrained={},device_map=cpu"
     return run_host(
         *("--model", form.model, "--model_args", arguments.format(tiny_models[form.model])),
@@ -82,7 +82,7 @@ def run(form, run_host, tiny_models):
         *("--gen_kwargs", "max_new_tokens=4", *form.arguments),
         command=(sys.executable, str(Path(__file__).parent / "recording_host.py"), "calls"),
         # On a busy machine two threads wait for each other longer than they work.
-        env={"OMP_NUM_THREADS": "1"},
+        env={**settings_of_all_tasks, "OMP_NUM_THREADS": "1"},
     )
 
 
@@ -129,11 +129,12 @@ def pixels(call, image_processor):
 
 
 @pytest.fixture(scope="module")
-def expected(form, run):
+def expected(form, run, settings_of_all_tasks):
     """What each task's hooks ask for, given what the model said in the rounds before: (task, doc, Given)."""
     system = [{"role": "system", "content": [{"type": "text", "text": form.system}]}] if form.system else []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
+        for name, value in settings_of_all_tasks.items():
+            patch.setenv(name, value)
         patch.setattr(delivery, "current", delivery.Delivery(messages=form.messages))
         return [
             (task, line["doc_id"], rendered([*system, *asked]))
