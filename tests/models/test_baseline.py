@@ -588,6 +588,28 @@ def test_anything_is_answered(question, text, options):
         assert set(found.split(", ")) <= set(options)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(f"w{number}" for number in range(25_000)) + "\n\nQuestion: What is the fee of w7?",
+        "x " * 30_000 + "\n\nQuestion: " + " ".join(f"w{number}" for number in range(3_000)) + "?",
+        "fee. " * 20_000
+        + "\n\nQuestion: Which?\n"
+        + "\n".join(f"{letter}. {letter * 3} fee " * 50 for letter in "ABCDEFGHIJKLMN"),
+        "<table>" + "<tr><td rowspan=99 colspan=99>1</td></tr>" * 3_000 + "\n\nQuestion: highest?",
+        "年万比率" * 20_000 + "\n\nQuestion: 净利润是多少？",
+        "\0" * 5_000 + "Question: \0?",
+    ],
+    ids=["words", "question", "options", "spans", "hanzi", "nul"],
+)
+def test_hostile_requests_are_answered_in_bounded_time(text):
+    from lmms_eval_finance.models.baseline import model
+
+    started = time.perf_counter()
+    assert isinstance(model.respond(request.read_text(text)), str)
+    assert time.perf_counter() - started < 10
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sampled_from(FRENCH.split("\n")), min_size=1, max_size=6),

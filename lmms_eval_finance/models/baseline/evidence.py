@@ -15,6 +15,8 @@ from lmms_eval_finance.models.baseline.series import Series, header_rows, of_gri
 from lmms_eval_finance.models.baseline.words import stems, words
 
 MOST_PIECES = 4000
+MOST_WORDS = 200
+"""Different words of a question that are looked for."""
 _SENTENCE_END = re.compile(
     r"(?<=[.;!?。；！？])(?<!\b[A-Z]\.)(?<!S\.A\.)(?<!\bM\.)(?<!Inc\.)(?<!Ltd\.)\s+|(?<=[。；！？])"
 )
@@ -132,13 +134,14 @@ class Evidence:
         self._around = [
             [(frozenset(stems(text)), weight) for text, weight in piece.around] for piece in self.pieces
         ]
+        self._matches: dict[tuple[str, str], Sequence[Match]] = {}
         self._counts = Counter(word for own in self._own for word in set(own))
 
     def weights(self, question: str, hints: str = "") -> dict[str, float]:
         """The question's stems with how much each tells; one that stands nowhere tells most."""
         total = len(self.pieces) + 1
         found = dict.fromkeys(stems(hints), 0.5)
-        for word in dict.fromkeys(stems(question)):
+        for word in list(dict.fromkeys(stems(question)))[:MOST_WORDS]:
             seen = sum(self._counts[one] for one in self.alike(word))
             found[word] = math.log(1 + total / (1 + seen))
         return found
@@ -161,14 +164,17 @@ class Evidence:
         """Whether a stem stands anywhere."""
         return bool(self.alike(word)) or any(word in zone for around in self._around for zone, _ in around)
 
-    def matches(self, question: str, hints: str = "") -> list[Match]:
+    def matches(self, question: str, hints: str = "") -> Sequence[Match]:
         """How well each piece fits the question, best first; hints are further words, of little weight."""
-        weights = self.weights(question, hints)
-        forms = {word: self.alike(word) | {word} for word in weights}
-        return sorted(
-            (self._match(number, weights, forms) for number in range(len(self.pieces))),
-            key=lambda match: (-match.score, match.piece.place),
-        )
+        asked = (question, hints)
+        if asked not in self._matches:
+            weights = self.weights(question, hints)
+            forms = {word: self.alike(word) | {word} for word in weights}
+            self._matches[asked] = sorted(
+                (self._match(number, weights, forms) for number in range(len(self.pieces))),
+                key=lambda match: (-match.score, match.piece.place),
+            )
+        return self._matches[asked]
 
     def _match(self, number: int, weights: dict[str, float], forms: dict[str, frozenset[str]]) -> Match:
         own = self._own[number]

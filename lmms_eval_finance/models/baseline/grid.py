@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -88,7 +89,7 @@ def _html(cell: Cell) -> str:
     return f"<td{spans}>{escape(cell.text, quote=False)}</td>"
 
 
-_MOST_SPAN = 100
+_MOST_SPAN, _MOST_SLOTS = 100, 20_000
 
 
 def from_html(html: str) -> Grid | None:
@@ -114,8 +115,8 @@ def from_html(html: str) -> Grid | None:
             cells.append(Cell(row, column, high, wide, said=" ".join(node.text_content().split())))
             taken |= {(r, c) for r in range(row, row + high) for c in range(column, column + wide)}
             column += wide
-        if len(cells) > MOST_LINES * 20:
-            break
+            if len(taken) > _MOST_SLOTS:
+                return Grid(cells)
     return Grid(cells) if cells else None
 
 
@@ -184,13 +185,17 @@ def ruled_grid(rules: Rules, fragments: Sequence[Fragment]) -> Grid | None:
     if max(drawn) < 0.4 * height:
         return None
     cells = _merged(_parted(rules.across, rules.down, ys, xs), ys, xs)
+    slots = {
+        (row, column): cell
+        for cell in cells
+        for row in range(cell.row, cell.row + cell.rows)
+        for column in range(cell.column, cell.column + cell.columns)
+    }
     for fragment in fragments:
         x, y = fragment.middle
-        for cell in cells:
-            left, top, right, bottom = cell.box
-            if left <= x < right and top <= y < bottom:
-                cell.fragments.append(fragment)
-                break
+        home = slots.get((bisect(ys, y) - 1, bisect(xs, x) - 1))
+        if home is not None:
+            home.fragments.append(fragment)
     return _tidy([part for cell in cells for part in _split(cell, xs)])
 
 

@@ -96,6 +96,8 @@ def _engine(*, detect: bool) -> Any:
             # Named files are never looked up on the network.
             "Det.model_path": str(models / "PP-OCRv6_det_small.onnx"),
             "Rec.model_path": str(models / "PP-OCRv6_rec_small.onnx"),
+            # One text at a time: less padding, and no text hangs on its neighbours.
+            "Rec.rec_batch_num": 1,
             # The size is chosen here, not by the detector.
             "Det.limit_type": "max",
             "Det.limit_side_len": LONGEST,
