@@ -113,7 +113,7 @@ class Lexicon:
         if first == "%":
             end = position + 1
             if lower.startswith(("-point", " point"), end):
-                end += 7 + lower.startswith("s", end + 6)
+                end += 6 + lower.startswith("s", end + 6)
             return self._words["%"], end
         if first not in self._sign_starts:
             return BARE, position
@@ -121,7 +121,7 @@ class Lexicon:
             written = text[position : position + length]
             unit = self._signs.get(written) or self._words.get(written.lower())
             if unit is not None and not (written[-1].isalpha() and _letter(lower, position + length)):
-                return unit, position + length
+                return unit, position + len(written)
         return BARE, position
 
     def before(self, text: str, end: int) -> tuple[Unit, int]:

@@ -295,3 +295,20 @@ def test_a_tolerance_that_is_none_is_refused(tolerance: float) -> None:
 def test_an_unknown_tolerance_type_is_refused() -> None:
     with pytest.raises(ValueError, match="'abs' or 'rel'"):
         numbers_match("1", "1", tolerance_type="percent")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text", ["0$", "5 €", "3 M€", "12%", "2% points", "2 %-point", "5¥", "7 HK$", "3亿元", "1.5 Md€"]
+)
+def test_a_mention_ends_within_the_text(text: str) -> None:
+    (number,) = find_numbers(text)
+    assert (number.start, number.end) == (0, len(text))
+    assert number.text == text
+
+
+@given(st.text(alphabet="0123456789.,%$€¥£ -()kKMBd亿万元points", max_size=30))
+def test_mentions_lie_within_the_text_in_order(text: str) -> None:
+    """A sign between two numbers (`0£0`) may belong to both, so spans can share it."""
+    spans = [(number.start, number.end) for number in find_numbers(text)]
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    assert spans == sorted(spans)
