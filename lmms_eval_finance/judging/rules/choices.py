@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from lmms_eval_finance.judging.rules.findings import Finding
 from lmms_eval_finance.judging.rules.polarity import is_abstention
-from lmms_eval_finance.judging.rules.words import fold, words
-from lmms_eval_finance.metrics.answers import extract_letters
+from lmms_eval_finance.metrics.answers import extract_letters, parse_gold_letters
 
 __all__ = ["compare_choice"]
 
@@ -47,19 +46,13 @@ def compare_choice(gold: str, prediction: str, options: Sequence[str] | None, qu
 
 
 def _gold_letters(gold: str, known: dict[str, str] | None) -> frozenset[str] | None:
+    """The letters of a gold; without options any capital letters that it consists of."""
     if known:
-        plain = " ".join(words(fold(gold)))
-        for letter, text in known.items():
-            if plain and plain == " ".join(words(fold(text))):
-                return frozenset(letter)
+        return parse_gold_letters(gold, known)
     if _LETTERS.fullmatch(gold):
-        letters = frozenset(
-            re.findall(
-                r"(?<![A-Za-z])[A-Za-z](?![a-z])|[A-Z]",
-                re.sub(r"(?i)option|réponse|answer|and|et", " ", gold),
-            )
+        letters = re.findall(
+            r"(?<![A-Za-z])[A-Za-z](?![a-z])|[A-Z]", re.sub(r"(?i)option|réponse|answer|and|et", " ", gold)
         )
-        letters = frozenset(letter.upper() for letter in letters)
-        return letters if letters and (known is None or letters <= set(known)) else None
+        return frozenset(letter.upper() for letter in letters) or None
     labelled = re.match(r"\W*([A-Za-z])\s?[.):、．]\s*\S", gold)
     return frozenset(labelled[1].upper()) if labelled else None
