@@ -11,13 +11,12 @@ fault leaves here as SystemExit: one message, and an exit code other than 0.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
-from lmms_eval_finance import prompts, settings
-from lmms_eval_finance.data import errata, selection, sources
-from lmms_eval_finance.judging import config
+from lmms_eval_finance import settings
+from lmms_eval_finance.data import sources
 from lmms_eval_finance.rag import index as indices
+from lmms_eval_finance.tasks import run_settings
 
 
 def __getattr__(name: str) -> Any:
@@ -29,13 +28,15 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     try:
         source = sources.locate(benchmark, split)
-        _check_settings(benchmark)
+        run_settings.check(benchmark)
     except settings.SettingError as error:
         raise SystemExit(f"lmms-eval-finance: {error}") from error
     if what == "path":
         return source.path
     # A fresh dict each time: the host takes keys out of the one it is given.
-    return dict(source.kwargs) if what == "kwargs" else {**source.provenance(), **_what_is_asked()}
+    return (
+        dict(source.kwargs) if what == "kwargs" else {**source.provenance(), **run_settings.what_is_asked()}
+    )
 
 
 def _rag_index() -> dict[str, Any]:
@@ -51,28 +52,3 @@ def _rag_index() -> dict[str, Any]:
         "size": options.size,
         "budget": options.budget,
     }
-
-
-def _what_is_asked() -> dict[str, str]:
-    """What else decides on the requests, as hashes.
-
-    The host's response cache knows an item by its place and its text. The former shifts
-    with the chosen ids, and the text is the same for all pictures of some tasks; but the
-    cache also looks at the task's metadata.
-    """
-    ids = selection.wanted_ids()
-    texts = [f"{name}@{prompts.load(name).hash}" for name in prompts.names()]
-    return {"ids": "all" if ids is None else _hash(sorted(ids)), "prompts": _hash(texts)}
-
-
-def _hash(lines: list[str]) -> str:
-    return hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()[:12]
-
-
-def _check_settings(benchmark: str) -> None:
-    """Read every other setting once, so that a wrong one stops the run here and not after generation."""
-    selection.wanted_ids()
-    errata.load(benchmark)
-    config.configured()
-    for name in prompts.names():
-        prompts.load(name)

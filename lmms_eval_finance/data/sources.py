@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -27,7 +26,8 @@ from lmms_eval_finance import settings
 # Named here too: whoever asks for rows gets these errors.
 from lmms_eval_finance.data.jsonl import DataError as DataError
 from lmms_eval_finance.data.jsonl import read_jsonl as read_jsonl
-from lmms_eval_finance.data.schemas import Benchmark, Column, Fault, Row, Schema, benchmark
+from lmms_eval_finance.data.row_hash import canonical, row_hash
+from lmms_eval_finance.data.schemas import Benchmark, Column, Fault, Schema, benchmark
 
 if TYPE_CHECKING:
     import datasets
@@ -151,7 +151,7 @@ def _in_folder(about: Benchmark, split: str, kind: str, folder: Path) -> Source:
         rows = list(read_jsonl(files[0]))
         faults = schema.faults(rows, str(files[0])) or _missing_images(schema, rows, files[0])
         _refuse(faults, about)
-        rows_hash = _hash(rows, schema)
+        rows_hash = row_hash(rows, schema)
         files = [_as_parquet(rows, schema, folder, f"{about.name}-{split}-{rows_hash}")]
         count = len(rows)
     else:
@@ -193,32 +193,6 @@ def _refuse(faults: list[Fault], about: Benchmark) -> None:
             f"{about.title}: the rows do not fit the schema; the first {len(faults)} faults:\n  {listed}\n"
             f"`lmms-eval-finance data check {about.name}` checks again without loading a model"
         )
-
-
-def _hash(rows: Iterator[Row] | list[dict[str, Any]], schema: Schema) -> str:
-    """Hash of the rows without images; columns outside the schema do not count."""
-    columns = sorted(
-        (column for column in schema.columns if not column.is_media), key=lambda column: column.name
-    )
-    digest = hashlib.sha256()
-    for row in rows:
-        values = [
-            [column.name, _canonical(row[column.name], column)]
-            for column in columns
-            if row.get(column.name) is not None
-        ]
-        digest.update(json.dumps(values, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-        digest.update(b"\n")
-    return digest.hexdigest()[:12]
-
-
-def _canonical(value: Any, column: Column) -> str:
-    """Values hash alike whether a file format made numbers whole, fractional or text, nested values objects or text."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, str) or not column.is_nested:
-        return str(value)
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _as_parquet(rows: list[dict[str, Any]], schema: Schema, folder: Path, name: str) -> Path:
@@ -286,7 +260,7 @@ def _stored(value: Any, column: Column, folder: Path) -> Any:
     if column.kind == "number":
         return float(value)
     if column.is_nested and column.kind != "texts":
-        return _canonical(value, column)
+        return canonical(value, column)
     if column.kind == "image":
         return image(value)
     if column.kind == "images":
@@ -326,7 +300,7 @@ def _check_parquet(about: Benchmark, schema: Schema, files: list[Path]) -> tuple
                 yield from batch.to_pylist()
 
     _refuse(schema.faults(rows(), str(files[0]), skip_media=True), about)
-    return _hash(rows(), schema), sum(parquet.metadata.num_rows for parquet in opened)
+    return row_hash(rows(), schema), sum(parquet.metadata.num_rows for parquet in opened)
 
 
 # -- the hub ------------------------------------------------------------------------------------
@@ -366,7 +340,7 @@ def _on_hub(about: Benchmark, split: str, revision: str | None) -> Source:
         kind="hub",
         location=about.hub,
         revision=commit,
-        rows_hash=_hash(texts, schema),
+        rows_hash=row_hash(texts, schema),
         count=len(rows),
         path=about.hub,
         kwargs=kwargs,
