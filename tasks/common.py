@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import functools
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -39,6 +42,27 @@ def text_of(response: Any) -> str:
     ('ok?', '')
     """
     return response.encode("utf-8", "replace").decode("utf-8") if isinstance(response, str) else ""
+
+
+_TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_TUPLE_OF_TEXTS = re.compile(rf"\({_TEXT}(?:,|(?:, {_TEXT})+)\)")
+
+
+def texts_of_rounds(response: Any) -> list[str]:
+    """The replies of all rounds to one doc as clean texts.
+
+    Some wrappers of the host give a tuple of replies, which it hands on as Python writes it.
+
+    >>> texts_of_rounds(["a", None]), texts_of_rounds("a"), texts_of_rounds("('a', \"it's\")")
+    (['a', ''], ['a'], ['a', "it's"])
+    """
+    if isinstance(response, str) and _TUPLE_OF_TEXTS.fullmatch(response):
+        with contextlib.suppress(
+            SyntaxError, ValueError
+        ):  # an escape that means nothing: no tuple of the host's
+            response = ast.literal_eval(response)
+    rounds = response if isinstance(response, (list, tuple)) else [response]
+    return list(map(text_of, rounds))
 
 
 def records_of(items: Iterable[Mapping[str, Any]]) -> list[Record]:

@@ -126,8 +126,6 @@ def _ask_simple(dialogue: _Dialogue, number: int, doc: Mapping[str, Any]) -> _Ro
     pictures, text, ended, _, info = doc_to_text(
         doc, round_idx=number, previous_output=_history(dialogue), previous_round_info=dialogue.info
     )
-    if pictures is None and not ended:
-        pictures = doc_to_visual(doc)
     return _Round(text, pictures, ended, info)
 
 

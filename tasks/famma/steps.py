@@ -149,7 +149,9 @@ class StepsVariant(Variant):
         turns = self._turns(doc, replies)
         if round_idx == 0:
             return self._as_text(doc, turns)
-        return None, self._as_text(doc, turns) if turns else "", not turns, replies, None
+        if not turns:
+            return None, "", True, replies, None
+        return self.doc_to_visual(doc), self._as_text(doc, turns), False, replies, None
 
     def doc_to_messages(
         self,
@@ -166,8 +168,7 @@ class StepsVariant(Variant):
 
     def process_results(self, doc: Doc, results: Sequence[Any]) -> dict[str, Any]:
         """The records of all sub-questions, read from the final answer; the steps are kept as `trace`."""
-        outputs = results[0] if isinstance(results[0], (list, tuple)) else [results[0]]
-        replies = list(map(common.text_of, outputs))
+        replies = common.texts_of_rounds(results[0])
         steps = progress(replies).turns
         final = replies[len(steps)] if len(steps) < len(replies) else ""
         trace: list[Json] = [step.to_json() for turn in steps for step in turn]

@@ -81,7 +81,7 @@ class Variant:
         if round_idx >= len(turns):
             return None, "", True, list(previous_output), None
         text = self._as_text(doc, turns[: round_idx + 1], [answer_of(output) for output in previous_output])
-        return None, text, False, list(previous_output), None
+        return self.doc_to_visual(doc), text, False, list(previous_output), None
 
     def dialogue_to_messages(
         self,
@@ -133,9 +133,8 @@ class Variant:
 
     def process_dialogue(self, doc: Doc, results: Sequence[Any]) -> dict[str, Any]:
         """The records of all turns of one dialogue; a turn the model never answered is empty."""
-        outputs = results[0] if isinstance(results[0], (list, tuple)) else [results[0]]
-        turns = _turns(doc)
-        texts = [common.text_of(output) for output in outputs] + [""] * (len(turns) - len(outputs))
+        turns, texts = _turns(doc), common.texts_of_rounds(results[0])
+        texts += [""] * (len(turns) - len(texts))
         records = [_guarded(self, turn, text) for turn, text in zip(turns, texts, strict=False)]
         return common.grouped([self._figures(record) | {"accuracy": record.to_json()} for record in records])
 

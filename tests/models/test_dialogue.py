@@ -45,7 +45,7 @@ def text(doc, round_idx=0, previous_output=(), previous_round_info=None):
         return ask(doc, 0, (), None)
     ended = round_idx >= doc["turns"]
     said = "" if ended else ask(doc, round_idx, previous_output, previous_round_info)
-    return None, said, ended, list(previous_output), round_idx
+    return visual(doc), said, ended, list(previous_output), round_idx
 
 
 def visual(doc):

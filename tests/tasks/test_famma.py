@@ -647,7 +647,7 @@ class TestSteps:
         hooks, doc = utils.VARIANTS["dynamic_cot_txt"], docs_of("release_basic_txt")[1]
         delivery.note(messages=False, prefill=False)
         pictures, text, ended, _, _ = hooks.doc_to_text(doc, round_idx=2, previous_output=["one", step()])
-        assert (pictures, ended) == (None, False)
+        assert (pictures, ended) == ([], False)
         assert (
             text.index("What is its price?")
             < text.index("Assistant: one")
@@ -657,6 +657,14 @@ class TestSteps:
         assert "history:text" in str(hooks.signature())
         replies = [step(), step(), step("final answer"), ANSWER]
         assert hooks.doc_to_text(doc, round_idx=4, previous_output=replies)[2] is True
+
+    def test_wrappers_of_texts_get_the_images_in_every_round(self):
+        hooks, doc = utils.VARIANTS["dynamic_cot"], docs_of("release_basic")[6]
+        pictures, *_ = hooks.doc_to_text(doc, round_idx=2, previous_output=[step(), step()])
+        assert [picture.size for picture in pictures] == [
+            picture.size for picture in hooks.doc_to_visual(doc)
+        ]
+        assert len(pictures) == 4
 
 
 # -- all real questions ------------------------------------------------------------------------------

@@ -143,7 +143,8 @@ class TestRequests:
             if ended:
                 break
         assert rounds == 5
-        text = hooks.dialogue_to_text(doc, round_idx=2, previous_output=["Answer: one", "two"])[1]
+        pictures, text, *_ = hooks.dialogue_to_text(doc, round_idx=2, previous_output=["Answer: one", "two"])
+        assert [picture.size for picture in pictures] == [hooks.doc_to_visual(doc)[0].size]
         assert text.index("Answer: one") < text.index("Answer: two") < text.rindex("Question:")
 
     def test_a_model_that_stopped_answering_leaves_empty_turns(self):
@@ -152,6 +153,16 @@ class TestRequests:
         outcomes = [record["outcome"] for record in figures["accuracy"]["items"]]
         assert len(outcomes) == 5
         assert outcomes[2:] == [Outcome.EMPTY.value] * 3
+
+    def test_replies_that_the_host_wrote_as_one_text_are_read_back(self):
+        """Two wrappers give tuples of replies, which the host makes texts of."""
+        doc = utils.process_dialogues(sources.locate("mfe", "conversation").load())[0]
+        replies = ["Answer: l'action", 'Answer: "B"\n', "5 %", "", "\\"]
+        listed, written = (
+            utils.process_dialogue__conversation(doc, [given]) for given in (replies, str(tuple(replies)))
+        )
+        assert [item["response"] for item in written["accuracy"]["items"]] == replies
+        assert written == listed
 
     @pytest.mark.parametrize("response", ["", "\0", "Answer:", "é" * 5000, "{" * 3000, "None"])
     def test_any_response_gives_a_record(self, response):
