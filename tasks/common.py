@@ -53,8 +53,8 @@ def texts_of_rounds(response: Any) -> list[str]:
 
     Some wrappers of the host give a tuple of replies, which it hands on as Python writes it.
 
-    >>> texts_of_rounds(["a", None]), texts_of_rounds("a"), texts_of_rounds("('a', \"it's\")")
-    (['a', ''], ['a'], ['a', "it's"])
+    >>> texts_of_rounds(["a", None]), texts_of_rounds("a"), texts_of_rounds("('a', 'b')")
+    (['a', ''], ['a'], ['a', 'b'])
     """
     if isinstance(response, str) and _TUPLE_OF_TEXTS.fullmatch(response):
         with contextlib.suppress(
