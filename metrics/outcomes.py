@@ -21,7 +21,16 @@ from lmms_eval_finance.metrics.replies import (
 
 
 class Outcome(str, Enum):
-    """What became of one item; the value is what stands in sample files."""
+    """What became of one item; the value is what stands in sample files.
+
+    Attributes:
+        scored: whether the item counts in numerator and denominator.
+
+    >>> Outcome.EMPTY.scored, Outcome.JUDGE_FAILED.scored
+    (True, False)
+    """
+
+    scored: bool
 
     CORRECT = "correct"
     PARTIAL = "partial"
@@ -36,14 +45,8 @@ class Outcome(str, Enum):
     GOLD_UNUSABLE = "gold_unusable"
     REQUEST_FAILED = "request_failed"
 
-    @property
-    def scored(self) -> bool:
-        """Whether the item counts in numerator and denominator.
-
-        >>> Outcome.EMPTY.scored, Outcome.JUDGE_FAILED.scored
-        (True, False)
-        """
-        return self not in (Outcome.JUDGE_FAILED, Outcome.GOLD_UNUSABLE, Outcome.REQUEST_FAILED)
+    def __init__(self, value: str) -> None:
+        self.scored = value not in ("judge_failed", "gold_unusable", "request_failed")
 
 
 def without_answer(text: str) -> Outcome | None:

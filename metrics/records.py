@@ -15,7 +15,10 @@ from lmms_eval_finance.metrics.outcomes import Outcome
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
-@dataclass(frozen=True)
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """One scored item.
 
@@ -52,7 +55,7 @@ class Record:
     details: Mapping[str, Json] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if (self.score is None) == self.outcome.scored:
+        if (self.score is None) is self.outcome.scored:
             raise ValueError(f"outcome {self.outcome.value} with score {self.score!r} (item {self.id})")
         if self.score is not None and not 0.0 <= self.score <= 1.0:
             raise ValueError(f"score {self.score!r} is outside [0, 1] (item {self.id})")
@@ -69,8 +72,8 @@ class Record:
             # Absent, not null, where nothing was scored: the host's standard errors choke on null.
             **({} if self.score is None else {"score": self.score}),
             "cluster": self.cluster,
-            "labels": dict(self.labels),
-            "parts": dict(self.parts),
+            "labels": self.labels,
+            "parts": self.parts,
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -82,7 +85,7 @@ class Record:
             "response": self.response,
             "reason": self.reason,
             "signature": self.signature,
-            "details": dict(self.details),
+            "details": self.details,
         }
 
     @classmethod
@@ -96,7 +99,7 @@ class Record:
             # Spelled out: every figure of a run starts here, once for each of its items.
             return cls(
                 data["id"],
-                Outcome(data["outcome"]),
+                _OUTCOMES[data["outcome"]],
                 data.get("score"),
                 data.get("labels") or {},
                 data.get("cluster", ""),

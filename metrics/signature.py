@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 _RESERVED = str.maketrans({"|": "/", ":": "=", "\n": " "})
 
@@ -55,4 +56,8 @@ class Signature:
         }
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         return "|".join(f"{name}:{value}" for name, value in self.fields)

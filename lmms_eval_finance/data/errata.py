@@ -86,10 +86,11 @@ def load(benchmark: str) -> Errata:
             chosen.version,
             {place: fix for place, fix in chosen.corrections.items() if fix.benchmark == benchmark},
         )
-    if not settings.flag("ERRATA"):
-        return Errata()
+    if setting is None or not settings.flag("ERRATA"):
+        return _NONE
     packaged = FOLDER / f"{benchmark}.jsonl"
     return _read(packaged) if packaged.is_file() else Errata()
 
 
+_NONE = Errata()
 _read = functools.lru_cache(maxsize=16)(read)

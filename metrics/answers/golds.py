@@ -36,6 +36,8 @@ def parse_gold_letters(gold: str | Sequence[str], options: Options) -> frozenset
     (['B'], None)
     """
     items = option_set(options)
+    if isinstance(gold, str) and len(gold) == 1 and gold.isascii() and gold in items.keys:
+        return frozenset({items.keys[gold]})
     text = prepare(gold if isinstance(gold, str) else ", ".join(map(str, gold or ())))
     low = lowered(text)
     bare = flattened(low).strip(_EDGES)

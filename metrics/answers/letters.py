@@ -15,7 +15,13 @@ from typing import NamedTuple
 
 from lmms_eval_finance.metrics.answers.after import ends_clause, line_verdict, read_after, stands_last
 from lmms_eval_finance.metrics.answers.before import is_filler, read_before
-from lmms_eval_finance.metrics.answers.mentions import Mention, find_mentions, read_list, read_text
+from lmms_eval_finance.metrics.answers.mentions import (
+    Mention,
+    find_mentions,
+    mentions_elsewhere,
+    read_list,
+    read_text,
+)
 from lmms_eval_finance.metrics.answers.options import Options, OptionSet, option_set
 from lmms_eval_finance.metrics.answers.quantifiers import read_ordinal, read_quantifier
 from lmms_eval_finance.metrics.answers.strength import Cue, Strength
@@ -93,11 +99,13 @@ def _read(reply: str, items: OptionSet, multiple: bool) -> Letters | None:
         return None
     if len(reply) < items.longest + 16 and (letter := read_text(reply, items)):
         return frozenset(letter)
+    low = lowered(reply)
+    if (plain := _plain_answer(reply, low, items)) is not None:
+        return plain
     if len(reply) < 60:
         label = _LABEL.match(reply)
         if (listed := read_list(reply[label.end() :] if label else reply, items)) and not listed.alternatives:
             return listed.letters
-    low = lowered(reply)
     if (next_question := _NEXT_QUESTION.search(low)) and next_question.start():
         # a model that runs on, asking and answering what nobody asked
         first = _read(reply[: next_question.start()].strip(), items, multiple)
@@ -115,6 +123,23 @@ def _read(reply: str, items: OptionSet, multiple: bool) -> Letters | None:
     return _only_one_named(claims, rejected, multiple) or read_ordinal(low, items)
 
 
+def _plain_answer(reply: str, low: str, items: OptionSet) -> Letters | None:
+    """What a last line like 'Answer: A, C' says where no option is mentioned elsewhere; None for other replies.
+
+    All that follows in this module would come to the same; many replies are like that.
+    """
+    line = low.rfind("\n") + 1
+    answer = _PLAIN_ANSWER.fullmatch(reply, line)
+    if answer is None or STATED in low or _NEXT_QUESTION.search(low):
+        return None
+    letters = frozenset(answer[1]) - _BETWEEN_LETTERS
+    if not letters <= items.labels or mentions_elsewhere(reply, low, line, items):
+        return None
+    return letters
+
+
+_PLAIN_ANSWER = re.compile(r"(?:[Ff]inal )?[Aa]nswer: ?([A-Z](?:, ?[A-Z])*)\.?")
+_BETWEEN_LETTERS = frozenset(", ")
 _NEXT_QUESTION = re.compile(r"\n(?:#{1,4} ?)?(?:question|problem|exercice|题目|问题)(?: ?\d{1,3})? ?[:.]")
 _LABEL = re.compile(
     r"(?:the |my |la |les |le )?(?:final |correct |bonnes? )?(?:answers?|choices?|options?|reponses?|réponses?|答案)(?: finale?)? ?[:=] ?",

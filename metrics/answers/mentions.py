@@ -12,7 +12,7 @@ from lmms_eval_finance.metrics.answers.lexicon import words
 from lmms_eval_finance.metrics.answers.options import AFTER_A, OptionSet, amount_of, flattened, truth_value
 from lmms_eval_finance.metrics.answers.text import lowered
 
-__all__ = ["Mention", "find_mentions", "read_list", "read_text"]
+__all__ = ["Mention", "find_mentions", "mentions_elsewhere", "read_list", "read_text"]
 
 # A reply that names options more often than this answers nothing; its ends are read.
 _MOST, _FIRST = 150, 30
@@ -113,6 +113,15 @@ def find_mentions(reply: str, low: str, options: OptionSet) -> list[Mention]:
     if texts:
         mentions = _letters_beside_texts(_without_overlap(texts + mentions), low)
     return _joined(_ends(mentions), reply, low) if len(mentions) > 1 else mentions
+
+
+def mentions_elsewhere(reply: str, low: str, line: int, options: OptionSet) -> bool:
+    """Whether an option may be named by letter before a line that starts at `line`, or by text anywhere."""
+    return bool(
+        options.capitals.search(reply, 0, line)
+        or options.smalls.search(reply, 0, line)
+        or _text_mentions(low, options)
+    )
 
 
 # ---- by letter ---------------------------------------------------------------------

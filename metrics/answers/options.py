@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from string import ascii_uppercase
 from typing import TypeAlias
 
@@ -19,6 +19,7 @@ Options: TypeAlias = Mapping[str, str] | Sequence[str]
 _LABEL = re.compile(
     r"\s*[(\[]?([A-Za-z])(?:[)\]][.:]?|[.:、)])(?=\s|[^\W\d_a-z]|\d|$)\s*|\s*\(([A-Za-z])\)\s*"
 )
+_PLAIN = re.compile(r"[A-Za-z0-9 .,;%'()?-]*")  # nothing in it to prepare
 _ARTICLE = re.compile(r"(?:the|an?|les?|la|une?) (?=([a-z']+))|l'(?=\w)")
 # Before one of these words an A is a letter; before any other word it is the article.
 AFTER_A = words(
@@ -28,6 +29,7 @@ AFTER_A = words(
     " please plus nor through to thru remains holds together along alongside et ou ni car parce puisque"
     " est sont n'est mais avec selon pour dans qui que comme seulement uniquement semble ainsi plutot"
 )
+_LETTERS = frozenset(ascii_uppercase)
 _EDGES = " .,;:!?。'\"()[]{}"
 
 _TRUE = words(
@@ -42,31 +44,55 @@ _FALSE = words(
 
 @dataclass(frozen=True)
 class OptionSet:
-    """One item's options, digested once.
+    """One item's options, digested once; what few replies ask for is worked out when one does.
 
     Attributes:
         keys: letter -> the key it stands for, in the item's order.
         texts: letter -> flattened option text ('' where there is none).
-        capitals, smalls: find what looks like an option's letter; a small one with the character before it.
-        truth: True and False -> letter, where one option means just the one and one the other.
-        all_of_them, none_of_them: the letter of an 'all' or 'none of the above' option, or ''.
-        amounts: plain amount -> letter, where every option is an amount ('$1,250.00').
         labels: all letters.
         longest: the length of the longest text.
-        series: word that all texts share before a number ('statement'), and number -> letter.
+        capitals, smalls: find what looks like an option's letter; a small one with the character before it.
     """
 
     keys: Mapping[str, str]
     texts: Mapping[str, str]
-    capitals: re.Pattern[str]
-    smalls: re.Pattern[str]
-    truth: Mapping[bool, str]
-    all_of_them: str
-    none_of_them: str
-    series: tuple[re.Pattern[str], Mapping[str, str]] | None
-    amounts: Mapping[str, str]
     labels: frozenset[str]
     longest: int
+    capitals: re.Pattern[str]
+    smalls: re.Pattern[str]
+
+    @cached_property
+    def truth(self) -> Mapping[bool, str]:
+        """True and False -> letter, where one option means just the one and one the other."""
+        truths = {letter: truth_value(text) for letter, text in self.texts.items()}
+        truth = {value: letter for letter, value in truths.items() if value is not None}
+        return truth if len(truth) == sum(value is not None for value in truths.values()) == 2 else {}
+
+    @cached_property
+    def all_of_them(self) -> str:
+        """The letter of an 'all of the above' option, or ''."""
+        return next((letter for letter, text in self.texts.items() if _says(ALL_OF_THEM, text)), "")
+
+    @cached_property
+    def none_of_them(self) -> str:
+        """The letter of a 'none of the above' option, or ''."""
+        return next((letter for letter, text in self.texts.items() if _says(NONE_OF_THEM, text)), "")
+
+    @cached_property
+    def amounts(self) -> Mapping[str, str]:
+        """Plain amount -> letter, where every option is an amount ('$1,250.00')."""
+        amounts: dict[str, str] = {}
+        for letter, text in self.texts.items():
+            amount = amount_of(text)
+            if not amount:
+                return {}
+            amounts[amount] = letter
+        return amounts if len(amounts) == len(self.texts) else {}
+
+    @cached_property
+    def series(self) -> tuple[re.Pattern[str], Mapping[str, str]] | None:
+        """The word that all texts share before a number ('statement') in a pattern, and number -> letter."""
+        return _series(self.texts)
 
 
 def flattened(low: str) -> str:
@@ -100,36 +126,26 @@ def option_set(options: Options | None) -> OptionSet:
     return _digest(tuple(zip(keys, texts, strict=False)))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=64)
 def _digest(items: tuple[tuple[str, str], ...]) -> OptionSet:
     keys: dict[str, str] = {}
     texts: dict[str, str] = {}
     for index, (key, text) in enumerate(items or tuple((letter, "") for letter in ascii_uppercase)):
         key, text = str(key), str(text)
-        letter = key.strip(" .():").upper()
-        if not (len(letter) == 1 and letter in ascii_uppercase) or letter in keys:
+        letter = key if key in _LETTERS else key.strip(" .():").upper()
+        if letter not in _LETTERS or letter in keys:
             letter = chr(0xE000 + index)  # no letter: only its text can be named
         label = _LABEL.match(text)
         if label and (label[1] or label[2]).upper() == letter:
             text = text[label.end() :]
         keys[letter] = key
-        flat = " ".join(flattened(lowered(prepare(text))).strip(_EDGES).split())
+        low = text.lower() if _PLAIN.fullmatch(text) else flattened(lowered(prepare(text)))
+        flat = " ".join(low.strip(_EDGES).split())
         article = _ARTICLE.match(flat)
         texts[letter] = flat[article.end() :] if article and article[1] not in AFTER_A else flat
-    truths = {letter: truth_value(text) for letter, text in texts.items()}
-    truth = {value: letter for letter, value in truths.items() if value is not None}
-    return OptionSet(
-        keys,
-        texts,
-        *_letter_patterns("".join(letter for letter in keys if letter in ascii_uppercase) or "A"),
-        truth if len(truth) == sum(value is not None for value in truths.values()) == 2 else {},
-        next((letter for letter, text in texts.items() if _says(ALL_OF_THEM, text)), ""),
-        next((letter for letter, text in texts.items() if _says(NONE_OF_THEM, text)), ""),
-        _series(texts),
-        _amounts(texts),
-        frozenset(keys),
-        max(map(len, texts.values()), default=0),
-    )
+    letters = "".join(letter for letter in keys if letter in ascii_uppercase) or "A"
+    longest = max(map(len, texts.values()), default=0)
+    return OptionSet(keys, texts, frozenset(keys), longest, *_letter_patterns(letters))
 
 
 _THAT_IS_ALL = re.compile(
@@ -143,6 +159,7 @@ def _says(quantity: re.Pattern[str], text: str) -> bool:
     return match is not None and _THAT_IS_ALL.fullmatch(text, match.end()) is not None
 
 
+@lru_cache(maxsize=256)
 def _letter_patterns(letters: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Patterns that find capitals (runs of option letters too), and small option letters after a separator.
 
@@ -164,14 +181,11 @@ def _letter_patterns(letters: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 def _series(texts: Mapping[str, str]) -> tuple[re.Pattern[str], Mapping[str, str]] | None:
     """Options that differ in a number alone can be named in the plural: 'statements 1 and 3'."""
-    split = {letter: text.rpartition(" ") for letter, text in texts.items()}
-    heads = {head for head, _, _ in split.values()}
-    tails = {tail: letter for letter, (_, _, tail) in split.items()}
-    if (
-        len(heads) != 1
-        or len(tails) != len(texts)
-        or not all(re.fullmatch(r"\d{1,2}|[ivx]{1,4}", t) for t in tails)
-    ):
+    heads = {text.rpartition(" ")[0] for text in texts.values()}
+    if len(heads) != 1:
+        return None
+    tails = {text.rpartition(" ")[2]: letter for letter, text in texts.items()}
+    if len(tails) != len(texts) or not all(re.fullmatch(r"\d{1,2}|[ivx]{1,4}", tail) for tail in tails):
         return None
     head = heads.pop()
     if not re.fullmatch(r"[^\W\d_]+", head):
@@ -179,11 +193,6 @@ def _series(texts: Mapping[str, str]) -> tuple[re.Pattern[str], Mapping[str, str
     number = "|".join(sorted(map(re.escape, tails), key=len, reverse=True))
     gap = r"(?: ?[,;&+/、] ?| )(?:(?:and|et|or|ou|&|和|及|与) )?"
     return re.compile(rf"(?<![a-z]){head}s? ((?:{number})(?:{gap}(?:{number})(?![\w.%]))+)"), tails
-
-
-def _amounts(texts: Mapping[str, str]) -> Mapping[str, str]:
-    amounts = {amount: letter for letter, text in texts.items() if (amount := amount_of(text))}
-    return amounts if len(amounts) == len(texts) else {}
 
 
 def amount_of(text: str) -> str | None:

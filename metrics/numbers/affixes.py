@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import NamedTuple
 
 from . import signs
@@ -31,7 +32,10 @@ class AffixReader:
         self._text = text
         self._lower = lower
         self._lexicon = lexicon(language)
-        self._bullets = "\n" in text and len(_BULLET.findall(text)) > 1
+
+    @cached_property
+    def _bullets(self) -> bool:
+        return "\n" in self._text and len(_BULLET.findall(self._text)) > 1
 
     def around(self, start: int, end: int, previous: int) -> Affixes:
         """What stands around the numeral from `start` to `end`.

@@ -15,7 +15,7 @@ from .groups import join_compounds, mark_ranges
 from .language import language_code
 from .notation import VULGAR, read_numeral
 from .number import Number
-from .roles import Role, surroundings
+from .roles import Role, is_year, surroundings
 from .separators import read_digits
 from .spelled import find_nothing, find_spelled
 from .units import BARE, PERCENT, Unit
@@ -33,6 +33,8 @@ _PARTS = re.compile(r"[ ]?分之[ ]?")
 _COUNTED = tuple("倍个家股次种项名人只支成份")
 _HUNDREDTHS = ("百", "千", "万")
 _TENTH = Fraction(1, 10)
+# A line that is a numeral, or announces the answer and gives one: nothing stands beside it to be read.
+_ALONE = re.compile(r"(?:(?:(?:final )?answer|réponse ?|答案): ?)?([0-9]{1,15}(?:\.[0-9]{1,15})?)")
 
 
 def find_numbers(text: str, language: str | None = None) -> list[Number]:
@@ -66,6 +68,31 @@ class Reader:
 
     def numbers(self, begin: int = 0, end: int | None = None) -> list[Number]:
         """The numbers whose digits or Chinese numerals begin in a stretch of the text."""
+        alone = self._alone(begin, end)
+        return self._search(begin, end) if alone is None else [alone]
+
+    def _alone(self, begin: int, end: int | None) -> Number | None:
+        """What `_search` finds on a last line that holds little but a plain numeral; it is most answers' end."""
+        if (end is not None and end < len(self.text)) or (begin and self.text[begin - 1] != "\n"):
+            return None
+        line = _ALONE.fullmatch(self.lower, begin)
+        if line is None:
+            return None
+        start, end = line.span(1)
+        readings = read_digits(line[1], self._language)
+        value = readings[0]
+        return Number(
+            value=value,
+            text=self._original[start:end],
+            start=start,
+            end=end,
+            written=value,
+            readings=readings,
+            role=Role.YEAR if is_year(value) and line[1].isdigit() else Role.VALUE,
+            asserted=start > begin,
+        )
+
+    def _search(self, begin: int, end: int | None) -> list[Number]:
         text, stop = self.text, len(self.text) if end is None else end
         found: list[Number] = []
         done = begin

@@ -123,9 +123,9 @@ def asked_for(unit: str | None, context: str | None, language: str | None) -> As
         unit = None
     known = parse_unit(unit, language)
     is_year = name in _YEAR_UNITS
-    asked = Asked(unit=BARE if is_year else known, given=unit is not None, year=is_year)
+    own, given = BARE if is_year else known, unit is not None
     if not context:
-        return asked
+        return Asked(unit=own, given=given, year=is_year)
     question = lower_in_place(narrow(context[-_MAX_CONTEXT:]))
     scale = _IN_SCALE.search(question)
     fall = bool(_HOW_MUCH.search(question) or (_FALL.search(question) and not _SIGNED.search(question)))
@@ -133,11 +133,12 @@ def asked_for(unit: str | None, context: str | None, language: str | None) -> As
     if scale and known.scale == 1:
         word = scale[1] or scale[2]
         factor = lexicon(language_code(language)).after(word, word, 0)[0].scale
-    return replace(
-        asked,
+    return Asked(
+        unit=own,
+        given=given,
         scale=factor,
         percent=known.dimension == PERCENT or bool(_IN_PERCENT.search(question)),
-        year=is_year or (not asked.given and bool(_YEAR_ASKED.search(question))),
+        year=is_year or (not given and bool(_YEAR_ASKED.search(question))),
         fall=fall,
         signed=not fall and bool(_SIGNED.search(question)),
         rating=bool(_RATING.search(question)),

@@ -154,14 +154,13 @@ def record(doc: Doc, response: str, signature: str = "") -> Record:
 
 
 def _scored_on(doc: Doc, response: str, gold: str, signature: str) -> Record:
-    question_type = _question_type(doc)
-    released = _text(doc, "answer")
-    tolerance = float(doc.get("tolerance") or 0.0)
-    options = parse_options(_text(doc, "options"))
+    details = _details(doc)
+    question_type, tolerance, unit = details["question_type"], details["tolerance"], details["unit"] or None
+    options = parse_options(details["options"])
     if question_type == "numerical":
-        unit = _text(doc, "unit") or None
-        question = _text(doc, "question_text")
-        compared = numbers.compare_numbers(gold, response, unit=unit, tolerance=tolerance, context=question)
+        compared = numbers.compare_numbers(
+            gold, response, unit=unit, tolerance=tolerance, context=details["question_text"]
+        )
         correct = int(compared.matches)
         number = compared.stated or numbers.parse_number(response, unit=unit)
         readable_gold = bool(correct) or numbers.parse_number(gold, unit=unit) is not None
@@ -182,6 +181,7 @@ def _scored_on(doc: Doc, response: str, gold: str, signature: str) -> Record:
         outcome = outcomes.of_unreadable(response)
     else:
         outcome = Outcome.CORRECT if exact else Outcome.WRONG
+    released = _text(doc, "answer")
     return Record(
         id=str(doc["id"]),
         outcome=outcome,
@@ -200,7 +200,7 @@ def _scored_on(doc: Doc, response: str, gold: str, signature: str) -> Record:
         prediction=prediction,
         response=response,
         signature=signature,
-        details=_details(doc),
+        details=details,
     )
 
 

@@ -5,9 +5,10 @@ import re
 import unicodedata
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmms_eval_finance.metrics.answers import (
@@ -17,6 +18,7 @@ from lmms_eval_finance.metrics.answers import (
     parse_gold_letters,
     read_json_answers,
 )
+from lmms_eval_finance.metrics.answers import options as option_sets
 
 CORPUS: dict[str, Any] = json.loads(
     (Path(__file__).parent / "data" / "letters.json").read_text(encoding="utf-8")
@@ -32,6 +34,54 @@ def test_the_letters_that_a_careful_person_reads(
 ) -> None:
     letters = extract_letters(text, OPTIONS[options], multiple=multiple)
     assert (None if letters is None else sorted(letters)) == expected
+
+
+# ---- short cuts --------------------------------------------------------------------
+
+WORDS = (
+    "The chart shows debt ratio, high. not No; wait option answer: answer is fund the\n C B. (d) a\n b) I D, only"
+    " Question: \\boxed{B} <answer> **A** none of them true if maybe\n\n"
+).split(" ")
+
+
+@settings(max_examples=600)
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join) | st.text(max_size=20),
+    st.sampled_from(["Answer: ", "answer:", "Final answer: ", "Final Answer: ", "The answer: ", "Answers: "]),
+    st.lists(st.sampled_from("ABCDEI"), min_size=1, max_size=4),
+    st.sampled_from([", ", ",", " "]),
+    st.sampled_from(["", ".", " ", "\n"]),
+    st.booleans(),
+    st.sampled_from(
+        [
+            {"A": "Debt ratio", "B": "high", "C": "c", "D": "$5"},
+            ["a, c", "b"],
+            ["5", "7"],
+            ["Yes", "No", "Answer"],
+            ["1 1", "1 2"],
+        ]
+    ),
+)
+def test_a_plain_last_line_says_what_the_whole_reading_says(
+    head: str, announced: str, named: list[str], sign: str, end: str, multiple: bool, options: Any
+) -> None:
+    for joint in ("\n", " ", ""):
+        text = f"{head}{joint}{announced}{sign.join(named)}{end}"
+        read = extract_letters(text, options, multiple)
+        with patch.object(letters, "_plain_answer", return_value=None):
+            assert read == extract_letters(text, options, multiple), text
+
+
+@given(st.sampled_from("ABCDE"), st.lists(st.sampled_from(["a", "b", "A", "Yes", "5", "A, B"]), max_size=5))
+def test_a_gold_of_one_letter_is_read_as_any_other(gold: str, options: list[str]) -> None:
+    assert parse_gold_letters(gold, options) == parse_gold_letters([gold], options)
+
+
+@given(st.from_regex(r"[A-Za-z0-9 .,;%'()?-]*", fullmatch=True))
+def test_a_plain_option_is_digested_as_any_other(text: str) -> None:
+    with patch.object(option_sets, "_PLAIN", re.compile("(?!)")):
+        digested = option_sets._digest.__wrapped__((("A", text),))
+    assert option_sets._digest.__wrapped__((("A", text),)) == digested
 
 
 # ---- what must not matter ----------------------------------------------------------

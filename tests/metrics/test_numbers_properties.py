@@ -16,6 +16,7 @@ from babel.numbers import (
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from lmms_eval_finance.metrics.normalise import narrow
 from lmms_eval_finance.metrics.numbers import (
     find_dates,
     find_numbers,
@@ -24,6 +25,8 @@ from lmms_eval_finance.metrics.numbers import (
     parse_number,
 )
 from lmms_eval_finance.metrics.numbers.hanzi import read_hanzi
+from lmms_eval_finance.metrics.numbers.mentions import Reader
+from lmms_eval_finance.metrics.numbers.roles import Role
 from lmms_eval_finance.metrics.numbers.spelled import find_spelled
 
 LANGUAGES = st.sampled_from(["en", "fr", "zh"])
@@ -312,3 +315,42 @@ def test_mentions_lie_within_the_text_in_order(text: str) -> None:
     spans = [(number.start, number.end) for number in find_numbers(text)]
     assert all(0 <= start < end <= len(text) for start, end in spans)
     assert spans == sorted(spans)
+
+
+HEADS = st.one_of(
+    st.just(""),
+    NUMERIC_TEXT.map(lambda head: head + "\n"),
+    st.lists(
+        st.sampled_from(
+            "Not between from than table fund June June, Q3 FY janvier loss about 5 3. -2 because:"
+            " using year million € - answer: 不 第 图 百分之".split()
+        ),
+        max_size=6,
+    ).map(lambda words: " ".join(words) + "\n"),
+)
+ANNOUNCED = st.sampled_from(
+    ["", "Answer: ", "answer:", "Final answer: ", "Réponse : ", "réponse:", "答案: ", "答案:"]
+)
+
+
+@settings(max_examples=500)
+@given(
+    HEADS,
+    ANNOUNCED,
+    st.from_regex(r"[0-9]{1,15}(\.[0-9]{1,15})?", fullmatch=True) | st.integers(1880, 2110).map(str),
+    LANGUAGES,
+)
+def test_a_last_line_with_little_but_a_numeral_is_read_as_any_other(
+    head: str, announced: str, numeral: str, language: str
+) -> None:
+    text = f"{head}{announced}{numeral}"
+    reader = Reader(text, narrow(text), language)
+    read = reader.numbers(len(head))
+    assert len(read) == 1
+    assert read == reader._search(len(head), None)
+
+
+def test_a_numeral_among_other_words_is_not_read_alone() -> None:
+    for text, value in (("Answer: 5 million", 5_000_000), ("Answer: 5%", Fraction(1, 20)), ("Table 5", None)):
+        read = [number.value for number in Reader(text, text, "en").numbers() if number.role is Role.VALUE]
+        assert read == ([] if value is None else [value])
