@@ -65,7 +65,7 @@ def _report(args: argparse.Namespace) -> int:
     names = distinct([named.model for named in runs])
     report = Report(
         title=args.title,
-        about=", ".join(f"{name}, {named.run.date}" for name, named in zip(names, runs, strict=True)),
+        about="; ".join(f"{name} ({named.run.date})" for name, named in zip(names, runs, strict=True)),
         overview=overview.overview(models),
         benchmarks=paper_tables(models, analyses),
         details=[*overview.all_figures(models), overview.signatures(models)],

@@ -36,13 +36,13 @@ def main_figures(models: Models) -> Table:
                 [
                     own_row(model, passes, _differing(task, models)),
                     task,
-                    primary(task).replace("_", " "),
                     cell(passes, of_task(task, primary(task))),
+                    primary(task).replace("_", " "),
                     f"{first.scored:,} of {len(first.records) + first.left_out:,}",
                 ]
             )
     note = "Figures in per cent. In brackets: 95% intervals by the bootstrap over contexts or pictures; after ±: the standard deviation over repeated runs."
-    return Table("Main figures", ["model", "task", "figure", "%", "items scored"], rows, note=note)
+    return Table("Main figures", ["model", "task", "%", "figure", "items scored"], rows, note=note)
 
 
 def outcomes(models: Models) -> Table:

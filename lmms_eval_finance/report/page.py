@@ -175,7 +175,8 @@ def _picture_note(items: Items) -> str:
 def _details(report: Report) -> str:
     tables = "\n".join(table.to_html() for table in report.details)
     manifests = "".join(
-        f"<details><summary>Manifest: {escape(name)}</summary><pre>{escape(text)}</pre></details>"
+        f"<details><summary>Manifest: {escape(name)}</summary>"
+        f'<pre tabindex="0" role="group" aria-label="Manifest: {escape(name)}">{escape(text)}</pre></details>'
         for name, text in report.manifests.items()
     )
     return (

@@ -103,11 +103,17 @@ def _bars(table: Table) -> str:
             )
         axes.set_yticks(range(len(columns)), [_short(column) for column in columns])
         axes.invert_yaxis()
+        if not any(_number(cell) for row in cells for cell in row):
+            axes.set_xlim(0, 100)  # for nothing but zeros matplotlib makes up an axis around 0
         axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
         axes.grid(axis="x", color=_FAINT, linewidth=0.5)
 
     return _drawn(
-        table, draw, height=1 + 0.22 * max(2, len(columns) * max(2, len(names))), legend=len(names) > 1
+        table,
+        "bar chart",
+        draw,
+        height=1 + 0.22 * max(2, len(columns) * max(2, len(names))),
+        legend=len(names) > 1,
     )
 
 
@@ -133,10 +139,12 @@ def _lines(table: Table) -> str:
                 label=_short(name, _LONGEST_NAME),
             )
         axes.set_xticks(range(len(columns)), [_short(column) for column in columns])
+        if not any(_number(cell) for row in cells for cell in row):
+            axes.set_ylim(0, 100)
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
         axes.grid(axis="y", color=_FAINT, linewidth=0.5)
 
-    return _drawn(table, draw, height=3.4, legend=True)
+    return _drawn(table, "line chart", draw, height=3.4, legend=True)
 
 
 def _radar(table: Table) -> str:
@@ -149,7 +157,8 @@ def _radar(table: Table) -> str:
 
     def draw(axes: Axes) -> None:
         for place, (name, row) in enumerate(zip(names, cells, strict=True)):
-            heights = [_number(row[column]) or 0.0 for column in shown]
+            # a gap, not 0, where a run has no figure
+            heights = [math.nan if (value := _number(row[column])) is None else value for column in shown]
             axes.plot(
                 [*angles, angles[0]],
                 [*heights, heights[0]],
@@ -164,7 +173,7 @@ def _radar(table: Table) -> str:
         axes.grid(color=_FAINT, linewidth=0.5)
         axes.spines["polar"].set_color(_FAINT)
 
-    return _drawn(table, draw, height=5.2, legend=True, polar=True)
+    return _drawn(table, "radar chart", draw, height=5.2, legend=True, polar=True)
 
 
 def _heatmap(table: Table) -> str:
@@ -184,7 +193,7 @@ def _heatmap(table: Table) -> str:
                 if value is not None:
                     colour = colours(min(1.0, max(0.0, value / 100)))
                     axes.add_patch(_field(across, down, colour))
-                    ink = "#ffffff" if value < 55 else "#000000"
+                    ink = "#ffffff" if value < 47 else "#000000"
                     axes.text(across, down, f"{value:.0f}", ha="center", va="center", color=ink, fontsize=8, parse_math=False)  # fmt: skip
         axes.set_xlim(-0.5, len(columns) - 0.5)
         axes.set_ylim(len(rows) - 0.5, -0.5)
@@ -193,7 +202,7 @@ def _heatmap(table: Table) -> str:
         for spine in axes.spines.values():
             spine.set_visible(False)
 
-    return _drawn(table, draw, height=1.6 + 0.26 * len(rows), legend=False)
+    return _drawn(table, "heatmap", draw, height=1.6 + 0.26 * len(rows), legend=False)
 
 
 def _stacked(table: Table) -> str:
@@ -224,10 +233,10 @@ def _stacked(table: Table) -> str:
             )
             left = [one + other for one, other in zip(left, widths, strict=True)]
         axes.set_yticks(range(len(rows)), [_short(str(_plain(row[0]))) for row in rows])
-        axes.invert_yaxis()
+        axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlim(0, max(left))
 
-    return _drawn(table, draw, height=1.2 + 0.28 * len(rows), legend=True)
+    return _drawn(table, "stacked bars", draw, height=1.2 + 0.28 * len(rows), legend=True)
 
 
 _KINDS: Mapping[str, Callable[[Table], str]] = {
@@ -302,7 +311,13 @@ def _field(across: int, down: int, colour: Any) -> Any:
 
 
 def _drawn(
-    table: Table, draw: Callable[[Axes], None], *, height: float, legend: bool, polar: bool = False
+    table: Table,
+    kind: str,
+    draw: Callable[[Axes], None],
+    *,
+    height: float,
+    legend: bool,
+    polar: bool = False,
 ) -> str:
     try:
         import matplotlib
@@ -337,7 +352,8 @@ def _drawn(
             figure.legend(loc="outside lower center", ncols=3 if longest < 26 else 2 if longest < 44 else 1)
         out = io.BytesIO()
         figure.savefig(out, format="svg", metadata={"Date": None})
-    return _rewritten(out.getvalue(), table.name + ("-polar" if polar else ""), table.title)
+    label = f"{table.title}: {kind}, figures in the table"
+    return _rewritten(out.getvalue(), table.name + ("-polar" if polar else ""), label)
 
 
 _ELEMENTS = frozenset({"svg", "g", "path", "use", "defs", "clipPath", "rect", "text", "tspan", "pattern"})
@@ -353,13 +369,13 @@ _FONT_SIZE = re.compile(r"([\d.]+)px")
 _REFERENCE = re.compile(r"url\(#([\w-]+)\)")
 
 
-def _rewritten(svg: bytes, name: str, title: str) -> str:
+def _rewritten(svg: bytes, name: str, label: str) -> str:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
     root = etree.fromstring(svg, parser)
     frame = root.get("viewBox", "0 0 576 288")
     inner = "".join(text for child in root for text in _element(child, name))
     return (
-        f'<svg class="plot" role="img" aria-label="{escape(title)}" viewBox="{escape(frame)}" '
+        f'<svg class="plot" role="img" aria-label="{escape(label)}" viewBox="{escape(frame)}" '
         f'preserveAspectRatio="xMidYMid meet">{inner}</svg>'
     )
 

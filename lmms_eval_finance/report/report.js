@@ -2,6 +2,7 @@
 // The items are data of models and data sets: they go into text nodes and nowhere else.
 
 const PAGE = 100;
+const MOST_TAGS = 4;
 const byId = (id) => document.getElementById(id);
 const chunks = new Map();
 let index = null;
@@ -35,6 +36,14 @@ function element(name, text, className) {
   return made;
 }
 
+// Boxes that scroll can be reached by keyboard, the others are no stops on the way.
+const scrolling = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.scrollWidth > target.clientWidth + 1 || target.scrollHeight > target.clientHeight + 1) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }
+});
+
 function asText(value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;
@@ -46,6 +55,24 @@ function asOptions(value) {
   if (Array.isArray(value)) return value.map(asText).join("\n");
   if (value && typeof value === "object") return Object.entries(value).map(([letter, text]) => `${letter}. ${asText(text)}`).join("\n");
   return value;
+}
+
+// What a screen reader needs for French and Chinese items in an English page.
+function language(text, item) {
+  if (/\p{Script=Han}/u.test(text)) return "zh";
+  const column = index.label.language;
+  const named = column && column[item] >= 0 ? index.labels.language[column[item]] : "";
+  return named === "french" || index.tasks[index.task[item]].startsWith("mfe_") ? "fr" : "";
+}
+
+function textBox(title, text, className) {
+  const box = element("div", text, className);
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", title);
+  const spoken = language(text, current);
+  if (spoken) box.lang = spoken;
+  scrolling.observe(box);
+  return box;
 }
 
 function outcomeClass(outcome) {
@@ -163,20 +190,16 @@ function drawList() {
     const button = element("button");
     button.type = "button";
     button.dataset.item = String(item);
-    if (item === current) button.setAttribute("aria-current", "true");
     const name = element("span", index.id[item], "name");
     name.append(element("span", ` ${index.tasks[index.task[item]]}`, "task"));
     button.append(name);
-    index.outcome.forEach((column) => {
-      if (column[item] < 0) return;
-      const outcome = index.outcomes[column[item]];
-      button.append(element("span", outcome.replaceAll("_", " "), `tag ${outcomeClass(outcome)}`));
-    });
+    button.append(...tags(item));
     const row = document.createElement("li");
     row.append(button);
     return row;
   });
   byId("list").replaceChildren(...rows);
+  markCurrent();
   const pages = Math.max(1, Math.ceil(found.length / PAGE));
   byId("page").textContent = `page ${page + 1} of ${pages}`;
   byId("page-back").disabled = page === 0;
@@ -184,10 +207,43 @@ function drawList() {
   byId("pages").hidden = pages === 1;
 }
 
-function turn(step) {
+function tags(item) {
+  const had = index.outcome.map((column) => column[item]);
+  const shown = had.map((value, run) => [value, run]).filter(([value]) => value >= 0);
+  if (shown.length > MOST_TAGS) {
+    const right = shown.filter(([value]) => index.outcomes[value] === "correct").length;
+    const className = right === shown.length ? "correct" : right === 0 ? "wrong" : "other";
+    return [element("span", `${right} of ${shown.length} correct`, `tag ${className}`)];
+  }
+  return shown.map(([value, run]) => {
+    const outcome = index.outcomes[value];
+    const tag = element("span", "", `tag ${outcomeClass(outcome)}`);
+    if (index.runs.length > 1) {
+      tag.title = index.runs[run];
+      tag.append(element("span", ` ${index.runs[run]}: `, "unseen"));
+    }
+    tag.append(outcome.replaceAll("_", " "));
+    return tag;
+  });
+}
+
+// One button of the list is a stop for the Tab key, the arrow keys lead to the others.
+function markCurrent() {
+  const buttons = [...byId("list").querySelectorAll("button")];
+  const marked = buttons.find((button) => button.dataset.item === String(current));
+  for (const button of buttons) {
+    button.tabIndex = button === (marked || buttons[0]) ? 0 : -1;
+    if (button === marked) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+  }
+  return marked;
+}
+
+function turn(step, pressed, other) {
   page += step;
   drawList();
   byId("list").scrollTop = 0;
+  if (pressed.disabled) other.focus();
 }
 
 // -- one item ---------------------------------------------------------------------------------------
@@ -203,7 +259,7 @@ function unmasked(text) {
 function block(title, value, boxed) {
   const text = asText(value);
   if (!text) return [];
-  return [element("h3", title), element("div", text, boxed ? "text boxed" : "text")];
+  return [element("h4", title), textBox(title, text, boxed ? "text boxed" : "text")];
 }
 
 function folded(title, value, unfolded) {
@@ -211,7 +267,7 @@ function folded(title, value, unfolded) {
   if (!text) return [];
   const details = document.createElement("details");
   details.open = Boolean(unfolded);
-  details.append(element("summary", title), element("div", text, "text boxed"));
+  details.append(element("summary", title), textBox(title, text, "text boxed"));
   return [details];
 }
 
@@ -243,7 +299,7 @@ function verdicts(own) {
 function answer(item, run, own, masked) {
   const box = element("section");
   const outcome = index.outcomes[index.outcome[run][item]];
-  const heading = element("h4", `${index.runs[run]}: `);
+  const heading = element("h5", `${index.runs[run]}: `);
   const score = index.score[run][item];
   heading.append(element("span", outcome.replaceAll("_", " ") + (score === null ? "" : ` (${score})`), outcomeClass(outcome)));
   box.append(heading);
@@ -255,17 +311,37 @@ function answer(item, run, own, masked) {
   for (const [name, value] of rows) {
     if (asText(value)) list.append(element("dt", name), element("dd", asText(value)));
   }
-  box.append(list, ...folded("explanation", own.explanation), element("h3", "raw output"), element("div", asText(own.response) || "(empty)", "text boxed"));
+  box.append(list, ...folded("explanation", own.explanation), element("h6", "raw output"), textBox("raw output", asText(own.response) || "(empty)", "text boxed"));
   box.append(...folded("its own prompt", own.prompt), ...folded("steps", own.trace), ...folded("passages", own.passages));
   return box;
 }
 
+function moves() {
+  const place = found.indexOf(current);
+  const box = element("p", undefined, "moves");
+  for (const [text, by] of [["Previous item", -1], ["Next item", 1]]) {
+    const button = element("button", text);
+    button.type = "button";
+    button.disabled = !(place + by in found);
+    button.addEventListener("click", () => step(by, true));
+    box.append(button);
+  }
+  const back = element("button", "To the list");
+  back.type = "button";
+  back.addEventListener("click", toList);
+  box.append(back);
+  return box;
+}
+
+function toList() {
+  const button = markCurrent() || byId("list").querySelector("button");
+  if (button) button.focus();
+  else byId("filter-text").focus();
+}
+
 async function open(item, focus) {
   current = item;
-  for (const button of byId("list").querySelectorAll("button")) {
-    if (button.dataset.item === String(item)) button.setAttribute("aria-current", "true");
-    else button.removeAttribute("aria-current");
-  }
+  markCurrent();
   const data = await texts(item);
   if (item !== current) return;
   const labels = Object.entries(index.label).filter(([, column]) => column[item] >= 0)
@@ -273,8 +349,11 @@ async function open(item, focus) {
   const answers = element("div");
   answers.id = "answers";
   data.runs.forEach((own, run) => { if (own) answers.append(answer(item, run, own, data.masked)); });
+  const title = `${index.tasks[index.task[item]]} / ${index.id[item]}`;
+  byId("item").setAttribute("aria-label", `Item ${title}`);
   byId("item").replaceChildren(
-    element("h3", `${index.tasks[index.task[item]]} / ${index.id[item]}`),
+    moves(),
+    element("h3", title),
     element("p", labels.join(" · "), "quiet"),
     ...pictures(data.images),
     ...folded("prompt", data.prompt, !data.question),
@@ -282,7 +361,7 @@ async function open(item, focus) {
     ...block("question", data.question),
     ...block("options", asOptions(data.options)),
     ...block(data.unit ? `gold (${asText(data.unit)})` : "gold", data.masked ? unmasked(asText(data.gold)) : data.gold, true),
-    element("h3", "answers"),
+    element("h4", "answers"),
     answers,
   );
   document.body.dataset.shown = String(item);
@@ -290,14 +369,13 @@ async function open(item, focus) {
   if (focus) byId("item").focus();
 }
 
-function step(by) {
+function step(by, intoItem) {
   const place = found.indexOf(current) + by;
-  if (place < 0 || place >= found.length) return;
+  if (!(place in found)) return;
   const wanted = Math.floor(place / PAGE);
   if (wanted !== page) { page = wanted; drawList(); }
-  open(found[place], false);
-  const button = byId("list").querySelector(`button[data-item="${found[place]}"]`);
-  if (button) button.focus();
+  open(found[place], intoItem);
+  if (!intoItem) toList();
 }
 
 // -- start ------------------------------------------------------------------------------------------
@@ -308,20 +386,23 @@ function wire() {
   byId("filter-text").addEventListener("input", filterSoon);
   byId("filters").addEventListener("submit", (event) => { event.preventDefault(); filter(); });
   byId("filters").addEventListener("reset", () => setTimeout(() => { labelFilters(); filter(); }));
-  byId("page-back").addEventListener("click", () => turn(-1));
-  byId("page-on").addEventListener("click", () => turn(1));
+  byId("page-back").addEventListener("click", () => turn(-1, byId("page-back"), byId("page-on")));
+  byId("page-on").addEventListener("click", () => turn(1, byId("page-on"), byId("page-back")));
   byId("list").addEventListener("click", (event) => {
     const button = event.target.closest("button");
-    if (button) open(Number(button.dataset.item), window.matchMedia("(max-width: 56rem)").matches);
+    // Enter goes into the item, a click (it has a detail) stays in the list beside it.
+    if (button) open(Number(button.dataset.item), event.detail === 0 || window.matchMedia("(max-width: 56rem)").matches);
   });
+  byId("item").addEventListener("keydown", (event) => { if (event.key === "Escape") toList(); });
   byId("list").addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
-    if (by) { event.preventDefault(); step(by); }
+    if (by) { event.preventDefault(); step(by, false); }
   });
 }
 
 async function start() {
+  for (const box of document.querySelectorAll(".scroll, .plots, pre")) scrolling.observe(box);
   const message = byId("browser-message");
   if (!("DecompressionStream" in window)) {
     message.textContent = "This browser is too old for the list of items (it lacks DecompressionStream); the tables above are complete.";
@@ -334,7 +415,7 @@ async function start() {
     return;
   }
   if (index.id.length === 0) { message.textContent = "There are no items."; return; }
-  message.textContent = "Filter (a task has filters of its own labels), then choose an item; the arrow keys (or j and k) go through the list.";
+  message.textContent = "Filter (a task has filters of its own labels), then choose an item. In the list the arrow keys (or j and k) go through the items, Enter goes into one and Escape back.";
   options(byId("filter-task"), [["", "all"], ...index.tasks.map((task, place) => [String(place), task])]);
   options(byId("filter-run"), [["", index.runs.length > 1 ? "any" : "all"], ...index.runs.map((run, place) => [String(place), run])]);
   const used = new Set(index.outcome.flat().filter((value) => value >= 0));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -107,16 +108,19 @@ class Table:
         lines = [f"**{_in_markdown(self.title)}**", "", line(self.columns), f"|{'|'.join(rules)}|"]
         lines += map(line, rows)
         below = [*([self.note] if self.note else []), *(f"{letters[mark]} {mark}" for mark in letters)]
-        return "\n".join([*lines, *(text for paragraph in below for text in ("", paragraph))])
+        return "\n".join([*lines, *(text for paragraph in below for text in ("", _in_markdown(paragraph)))])
 
     def to_csv(self) -> str:
-        """Columns and rows; numbers in full precision, bounds, spreads and marks in columns of their own."""
+        """Columns and rows; numbers in full precision, bounds, spreads and marks in columns of their own.
+
+        Texts that a spreadsheet would run as a formula begin with an apostrophe.
+        """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         extras = [self._extras(place) for place in range(len(self.columns))]
         marked = bool(self.footnotes)
         head = [name for place, column in enumerate(self.columns) for name in _named(column, extras[place])]
-        writer.writerow([*head, *(["marks"] if marked else [])])
+        writer.writerow(map(_inert, [*head, *(["marks"] if marked else [])]))
         for row in self.rows:
             cells = [value for cell, names in zip(row, extras, strict=True) for value in _values(cell, names)]
             notes = [
@@ -126,8 +130,8 @@ class Table:
             ]
             writer.writerow(
                 [
-                    *("" if value is None else value for value in cells),
-                    *(["; ".join(notes)] if marked else []),
+                    *(_inert(value) for value in cells),
+                    *([_inert("; ".join(notes))] if marked else []),
                 ]
             )
         return out.getvalue()
@@ -136,9 +140,10 @@ class Table:
         """The table as a figure with caption and footnotes, all text escaped; `beside` is HTML that stands beside it."""
         letters = {mark: _letter(place) for place, mark in enumerate(self.footnotes)}
         numeric = self._numeric()
+        title = f"{self.name}-title"
         kinds = [*self.kinds, *[""] * len(self.rows)]
         head = "".join(
-            f'<th scope="col"{_class("number" if number else "")}>{escape(column)}</th>'
+            f'<th scope="col"{_class("number" if number else "")}>{_breakable(column)}</th>'
             for column, number in zip(self.columns, numeric, strict=True)
         )
         rows = "".join(
@@ -150,8 +155,9 @@ class Table:
             for mark, letter in letters.items()
         )
         return (
-            f'<figure class="table" id="{self.name}"><figcaption>{escape(self.title)}</figcaption>'
-            f'<div class="body"><div class="scroll" tabindex="0" role="region" aria-label="{escape(self.title)}"><table>'
+            f'<figure class="table" id="{self.name}"><figcaption><h3 id="{title}">{escape(self.title)}</h3></figcaption>'
+            f'<div class="body"><div class="scroll" tabindex="0" role="group" aria-labelledby="{title}">'
+            f'<table aria-labelledby="{title}">'
             f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{beside}</div>"
             + (f'<p class="note">{escape(self.note)}</p>' if self.note else "")
             + (f'<ul class="marks">{below}</ul>' if below else "")
@@ -163,12 +169,15 @@ class Table:
     ) -> Iterator[str]:
         for place, cell in enumerate(row):
             value = cell.value if isinstance(cell, Marked) else cell
-            shown = escape(self._number(value))
-            if isinstance(cell, Marked) and (aside := self._aside(cell)):
-                shown += f' <span class="aside">{escape(aside)}</span>'
+            shown = _breakable(self._number(value))
             for mark in _marks(cell):
                 letter = letters[mark]
-                shown += f'<sup><a href="#{self.name}-{letter}" title="{escape(mark)}">{letter}</a></sup>'
+                shown += (
+                    f'<sup><a href="#{self.name}-{letter}" title="{escape(mark)}" aria-label="note {letter}">'
+                    f"{letter}</a></sup>"
+                )
+            if isinstance(cell, Marked) and (aside := self._aside(cell)):
+                shown += f' <span class="aside">{escape(aside)}</span>'
             tag = "th" if place == 0 else "td"
             scope = ' scope="row"' if place == 0 else ""
             yield f"<{tag}{scope}{_class('number' if numeric[place] else '')}>{shown}</{tag}>"
@@ -227,7 +236,35 @@ def _marks(cell: Cell) -> Sequence[str]:
 
 
 def _in_markdown(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+    """The text in one line, without what Markdown takes for cells, elements, links and pictures."""
+    line = " ".join(text.splitlines())
+    return line.replace("|", "\\|").replace("<", "&lt;").replace("](", "]\\(")
+
+
+def _breakable(text: str) -> str:
+    """The text for HTML; names of tasks may break behind their underscores."""
+    return escape(text).replace("_", "_<wbr>")
+
+
+# What a spreadsheet may run, at the start of a cell or where some programs see one: behind semicolons, tabs, line ends.
+_FORMULA = re.compile(
+    r"(?:^|(?<=[;\t\n]))(?=\t| *[=+@＝＋＠－-])"
+    r"(?! *[+-]?[\d.,]+(?:[eE][+-]?\d+)? ?%?(?:[;\t\n]|$))"  # a number
+)
+
+
+def _inert(value: str | float | None) -> str | float:
+    """A cell for CSV.
+
+    >>> _inert("=1+1"), _inert("-1.5"), _inert("-a"), _inert(-1.5), _inert(None)
+    ("'=1+1", '-1.5', "'-a", -1.5, '')
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return value
+    # a bare carriage return would end the row: csv quotes line feeds alone
+    return _FORMULA.sub("'", value.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _class(name: str) -> str:

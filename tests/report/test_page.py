@@ -9,6 +9,7 @@ import re
 import shutil
 import time
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from lxml import html
@@ -275,7 +276,7 @@ def test_names_group_runs(small, tmp_path):
     runs = [f"x={folder / 'a'}", f"x={folder / 'b'}", str(folder / "c")]
     assert main(["report", *runs, "-o", str(tmp_path / "report")]) == 0
     markdown = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    assert "| x (2 runs) | mfe_text | accuracy | 50.00 ± 0.00 | 6 of 6 |" in markdown
+    assert "| x (2 runs) | mfe_text | 50.00 ± 0.00 | accuracy | 6 of 6 |" in markdown
     index = unpacked(tmp_path / "report" / "index.html", "index")
     assert index["runs"] == ["x (run 1)", "x (run 2)", "c"]
     assert len(index["id"]) == 6
@@ -384,7 +385,7 @@ def test_keys_walk_through_the_list_and_links_lead_to_items(browser, page):
     from selenium.webdriver import ActionChains, Keys
 
     open_page(browser, page)
-    browser.execute_script("const b = document.querySelector('#list button'); b.click(); b.focus()")
+    ActionChains(browser).click(browser.find_element("css selector", "#list button")).perform()
     wait(browser, "document.body.dataset.shown === '0'")
     ActionChains(browser).send_keys(Keys.ARROW_DOWN).perform()
     wait(browser, "document.body.dataset.shown === '1'")
@@ -395,6 +396,80 @@ def test_keys_walk_through_the_list_and_links_lead_to_items(browser, page):
     browser.get(page.as_uri() + "#item-7")
     wait(browser, "document.body.dataset.shown === '7'")
     assert browser.execute_script("return document.activeElement.id") == "item"
+
+
+def focused(browser):
+    return browser.execute_script(
+        "const e = document.activeElement; return e.id || e.dataset.item || e.textContent"
+    )
+
+
+def test_keys_alone_lead_through_list_and_item(browser, page):
+    from selenium.webdriver import ActionChains, Keys
+
+    def press(*keys):
+        for key in keys:
+            ActionChains(browser).send_keys(key).perform()
+        return focused(browser)
+
+    open_page(browser, page)
+    browser.execute_script("document.getElementById('filter-reset').focus()")
+    # one stop for the list, the next one is behind it
+    assert press(Keys.TAB) == "0"
+    assert press(Keys.TAB) != "1"
+    ActionChains(browser).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
+    assert press(Keys.ARROW_DOWN, Keys.ARROW_DOWN) == "1"
+    wait(browser, "document.body.dataset.shown === '1'")
+    press(Keys.ENTER)
+    wait(browser, "document.activeElement.id === 'item'")
+    assert press(Keys.TAB) == "Previous item"
+    assert press(Keys.TAB) == "Next item"
+    press(Keys.ENTER)
+    wait(browser, "document.body.dataset.shown === '2' && document.activeElement.id === 'item'")
+    assert press(Keys.ESCAPE) == "2"
+
+
+def test_focus_stays_when_the_last_page_is_reached(browser, small, tmp_path):
+    records = [record(number, f"text {number}", 1.0) for number in range(150)]
+    folder = write_runs(tmp_path / "pages", {"m": records}, ["mfe_text"])
+    open_page(browser, report(folder, tmp_path / "report"))
+    browser.execute_script("const b = document.getElementById('page-on'); b.focus(); b.click()")
+    assert text_of(browser, "page") == "page 2 of 2"
+    assert focused(browser) == "page-back"
+
+
+def test_what_scrolls_can_be_focused_and_headings_have_an_order(browser, page):
+    metrics = {"width": 500, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        open_page(browser, page)
+        browser.execute_script(
+            "document.querySelectorAll('#list button')[8].click();"
+            "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+        )
+        wait(browser, "document.body.dataset.shown === '8'")
+        browser.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        stuck = (
+            "[...document.querySelectorAll('.scroll, .plots, pre, .text')].filter((box) => box.tabIndex < 0 && "
+            "(box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1)).length"
+        )
+        wait(browser, f"{stuck} === 0 && document.querySelectorAll('.scroll[tabindex]').length > 0")
+        wait(browser, "document.querySelectorAll('.scroll:not([tabindex])').length > 0")
+        levels = browser.execute_script(
+            "return [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map((one) => Number(one.tagName[1]))"
+        )
+        assert all(level <= before + 1 for before, level in pairwise(levels))
+        assert {1, 2, 3, 4, 5, 6} == set(levels)
+        assert browser.execute_script("return document.querySelectorAll('#item [lang=zh]').length")
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_list_of_many_runs_counts_them(browser, small, tmp_path):
+    runs = {f"m{place}": [record(1, "text", float(place < 2))] for place in range(6)}
+    page = report(write_runs(tmp_path / "many", runs, ["mfe_text"]), tmp_path / "report")
+    open_page(browser, page)
+    assert "2 of 6 correct" in text_of(browser, "list")
 
 
 def test_twelve_thousand_items_stay_usable(browser, small, tmp_path):
