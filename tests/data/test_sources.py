@@ -10,7 +10,7 @@ from PIL import Image
 
 from lmms_eval_finance.cli import main
 from lmms_eval_finance.data import sources
-from lmms_eval_finance.data.schemas import BENCHMARKS, MAX_FAULTS, Column, Schema
+from lmms_eval_finance.data.schemas import BENCHMARKS, MAX_FAULTS, Column, Schema, benchmark
 from lmms_eval_finance.tasks import yaml_names
 
 GOOD = {
@@ -120,6 +120,19 @@ def test_an_image_outside_the_folder_is_refused(folder):
     write(folder, {**GOOD, "image": "../secret.png"})
     with pytest.raises(sources.DataError, match="outside the folder"):
         sources.locate("finmme", "train")
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_every_split_is_the_same_from_parquet(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
+    (tmp_path / name).mkdir()
+    splits = benchmark(name).splits
+    found = {split: sources.locate(name, split) for split in splits}
+    for split, source in found.items():
+        source.load().to_parquet(tmp_path / name / f"{split}.parquet")
+    monkeypatch.setenv("LMMS_EVAL_FINANCE_DATA", str(tmp_path))
+    for split, source in found.items():
+        assert sources.locate(name, split).fingerprint == source.fingerprint
 
 
 def test_parquet_without_a_column(folder):

@@ -8,6 +8,7 @@ released.
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -51,6 +52,7 @@ class Column:
         kind: what its values are. `integer` and `number` also take text that spells one, since
             spreadsheets and hubs differ on this; `options` is a list of texts or the text of one;
             `choices` is a list of texts or of numbers of images; `boxes` is a list of {bbox, label}.
+            The last two and `object` may come as JSON text, as in parquet files.
         required: whether the column has to be there at all.
         nullable: whether a row may leave it empty.
     """
@@ -82,13 +84,24 @@ class Column:
             return "" if self.nullable else "is empty"
         if self.kind in _SHAPES:
             expected, fits = _SHAPES[self.kind]
-            return "" if fits(value) else f"is {_short(value)}, not {expected}"
+            held = _from_json(value) if self.kind in _AS_JSON else value
+            return "" if fits(held) else f"is {_short(value)}, not {expected}"
         return ""
 
 
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _from_json(value: Any) -> Any:
+    """What a JSON text spells; other values, and text that is no JSON, as they are."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 def _is_number(value: Any, convert: Callable[[Any], Any]) -> bool:
@@ -120,6 +133,7 @@ def _is_boxes(value: Any) -> bool:
     )
 
 
+_AS_JSON = frozenset({"choices", "boxes", "object"})
 _SHAPES: Mapping[str, tuple[str, Callable[[Any], bool]]] = MappingProxyType(
     {
         "text": ("text", lambda value: isinstance(value, str)),
