@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from lmms_eval_finance.metrics.json_reading import find_json
@@ -65,11 +66,18 @@ _FILTERED = re.compile(
 )
 
 
-def _clauses(text: str) -> list[str]:
+def _clauses(text: str) -> Iterator[str]:
     plain = normalise_text(strip_reasoning(text)).strip(" \"'*")
     if len(plain) > _LONGEST_REFUSAL:
-        return []
-    return [clause for part in _CLAUSE_END.split(plain) if (clause := part.strip(" ,，\"'()-*"))]
+        return
+    start = 0
+    while start <= len(plain):
+        end = _CLAUSE_END.search(plain, start)
+        if clause := plain[start : end.start() if end else len(plain)].strip(" ,，\"'()-*"):
+            yield clause
+        if end is None:
+            return
+        start = end.end()
 
 
 def is_refusal(text: str) -> bool:
@@ -84,11 +92,13 @@ def is_refusal(text: str) -> bool:
     """
     if _FILTERED.search(text[:500]) and len(text) < 600:
         return True
-    clauses = _clauses(text)
-    refuses = [bool(_REFUSES.search(clause)) for clause in clauses]
-    return any(refuses) and all(
-        refusing or _FILLS.match(clause) for refusing, clause in zip(refuses, clauses, strict=True)
-    )
+    refuses = False
+    for clause in _clauses(text):
+        if _REFUSES.search(clause):
+            refuses = True
+        elif not _FILLS.match(clause):
+            return False
+    return refuses
 
 
 def declines(text: str) -> bool:

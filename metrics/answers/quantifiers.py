@@ -11,8 +11,19 @@ __all__ = ["read_ordinal", "read_quantifier"]
 
 # A cheap test first: most replies count nothing.
 _COUNTING = (
-    "all", "every", "each", "none", "no ", "not one", "single", "neither", "tous", "toute", "aucun", "都", "均", "皆", "全", "没"
-)  # fmt: skip
+    "all",
+    "every",
+    "each",
+    "none",
+    "no ",
+    "not one",
+    "not a single",
+    "neither",
+    "tous",
+    "toutes",
+    "aucun",
+)
+_COUNTING_CHINESE = ("都", "均", "皆", "全", "没")
 _WRONG = re.compile(
     r"[^.!?\n。]{0,12}?\b(?:are|is|were|sont|est)\b[^.!?\n。]{0,20}?\b(?:incorrect|wrong|false|fauss?e?s?|incorrectes?|inexactes?|not)\b"
     r"|[^.!?\n。,]{0,6}(?:错|不正确|不对)"
@@ -45,7 +56,7 @@ def read_quantifier(
     """
     if rejected and multiple and _THE_OTHERS.search(low):
         return items.labels - rejected
-    if not any(word in low for word in _COUNTING):
+    if not _counts(low):
         return None
     everything, nothing = ALL_OF_THEM.search(low), NONE_OF_THEM.search(low)
     match = nothing or everything
@@ -64,6 +75,21 @@ def read_quantifier(
     if not multiple or ((match is nothing) != none_right and match is nothing):
         return None
     return frozenset() if none_right else items.labels
+
+
+def _counts(low: str) -> bool:
+    """Whether a word that can count options stands in a lowered reply."""
+    if not low.isascii() and any(word in low for word in _COUNTING_CHINESE):
+        return True
+    return any(_begins(low, word) for word in _COUNTING)
+
+
+def _begins(low: str, start: str) -> bool:
+    """Whether a word begins like this."""
+    at = low.find(start)
+    while at > 0 and "a" <= low[at - 1] <= "z":
+        at = low.find(start, at + 1)
+    return at >= 0
 
 
 # A word that counts options out -> its place; -1 is the last.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
+from functools import cached_property
 
 from .cues import CORRECTION, REMARK, last_cue
 from .mentions import MAX_NUMBERS, Reader
@@ -13,6 +14,7 @@ from .roles import Role, is_year
 from .units import Unit
 from .vocabulary import words
 
+_LINE_START = re.compile(r"[ \n]*")
 _STOP = re.compile(r"[.!?;。！？；\n][ \n]*")
 _ABBREVIATIONS = words(
     "vs approx e.g i.e cf fig no env ca inc corp ltd resp incl excl est max min avg p pp rs"
@@ -37,16 +39,48 @@ _LONGEST_LINK = 40
 _FITTING, _LESS_FITTING, _ASIDE, _YEAR, _LABEL, _NEVER = range(6)
 
 
+class _Sentences:
+    """The sentences of a cleaned answer from a line on, whose numbers are read when they are needed."""
+
+    def __init__(self, reader: Reader, begin: int = 0) -> None:
+        self._reader = reader
+        self._ends = [stop.end() for stop in _STOP.finditer(reader.text, begin) if _ends_sentence(stop)]
+        self._starts = [begin, *self._ends]
+        self._numbers: dict[int, list[Number]] = {}
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def at(self, position: int) -> int:
+        """The index of the sentence in which a position lies."""
+        return bisect_right(self._ends, position)
+
+    def start(self, index: int) -> int:
+        """Where a sentence begins."""
+        return self._starts[index]
+
+    def end(self, index: int) -> int:
+        """Where the next one begins, or the text ends."""
+        return self._starts[index + 1] if index + 1 < len(self._starts) else len(self._reader.text)
+
+    def numbers(self, index: int) -> list[Number]:
+        """The numbers of a sentence."""
+        if index not in self._numbers:
+            self._numbers[index] = self._reader.numbers(self._starts[index], self.end(index))
+        return self._numbers[index]
+
+
 class Answer:
-    """A cleaned answer (see `clean`) and its sentences, whose numbers are read when they are needed."""
+    """A cleaned answer (see `clean`)."""
 
     def __init__(self, text: str, language: str | None) -> None:
         self._text = text
         self._reader = Reader(text, text, language)
         self._lower = self._reader.lower
-        self._ends = [stop.end() for stop in _STOP.finditer(text) if _ends_sentence(stop)]
-        self._starts = [0, *self._ends]
-        self._numbers: dict[int, list[Number]] = {}
+
+    @cached_property
+    def _sentences(self) -> _Sentences:
+        return _Sentences(self._reader)
 
     def numbers(self) -> list[Number]:
         """All numbers of the answer."""
@@ -62,15 +96,20 @@ class Answer:
         number = None
         cue = last_cue(self._lower)
         if cue is not None:
-            number = self._best(range(self._index(cue), len(self._starts)), unit, wants_year, cue)
+            line = _LINE_START.match(self._text, self._text.rfind("\n", 0, cue) + 1)
+            sentences = _Sentences(self._reader, line.end() if line else 0)
+            order = range(sentences.at(cue), len(sentences))
+            number = self._best(sentences, order, unit, wants_year, cue)
         if number is None:
-            order = range(len(self._starts))
-            number = self._best(order if self._answers_first() else reversed(order), unit, wants_year)
+            sentences = self._sentences
+            order = range(len(sentences))
+            first = self._answers_first()
+            number = self._best(sentences, order if first else reversed(order), unit, wants_year)
         if number is None or (number.role is not Role.VALUE and not wants_year):
             spelled = self._spelled()
             if spelled is not None:
                 return spelled
-        return None if number is None else self._settled(number)
+        return None if number is None else self._settled(sentences, number)
 
     def _spelled(self) -> Number | None:
         """The last number spelled out, or a zero where the answer says that nothing is charged or left."""
@@ -80,27 +119,19 @@ class Answer:
 
     def range_around(self, number: Number) -> list[Number]:
         """Both ends of the range to which a number belongs."""
-        return [other for other in self._sentence(self._index(number.start)) if other.in_range]
+        sentences = self._sentences
+        return [other for other in sentences.numbers(sentences.at(number.start)) if other.in_range]
 
-    def _index(self, position: int) -> int:
-        return bisect_right(self._ends, position)
-
-    def _sentence(self, index: int) -> list[Number]:
-        if index not in self._numbers:
-            self._numbers[index] = self._reader.numbers(self._starts[index], self._end(index))
-        return self._numbers[index]
-
-    def _end(self, index: int) -> int:
-        return self._starts[index + 1] if index + 1 < len(self._starts) else len(self._text)
-
-    def _best(self, order: Iterable[int], unit: Unit, wants_year: bool, cue: int = -1) -> Number | None:
+    def _best(
+        self, sentences: _Sentences, order: Iterable[int], unit: Unit, wants_year: bool, cue: int = -1
+    ) -> Number | None:
         """The stated number of the first sentence, in this order, that has one of the best level."""
         best: Number | None = None
         best_level, read = _NEVER, 0
         for index in order:
-            numbers = self._sentence(index)
+            numbers = sentences.numbers(index)
             read += len(numbers)
-            begin = max(self._starts[index], cue)
+            begin = max(sentences.start(index), cue)
             numbers = [number for number in numbers if number.end > begin]
             if numbers:
                 demoted = int(cue < 0 and REMARK.match(self._lower, begin) is not None)
@@ -115,21 +146,22 @@ class Answer:
 
     def _answers_first(self) -> bool:
         """Whether the first sentence is nothing but a number and what follows explains it."""
-        if len(self._starts) < 2 or self._starts[1] > _LONGEST_HEADLINE:
+        sentences = self._sentences
+        if len(sentences) < 2 or sentences.start(1) > _LONGEST_HEADLINE:
             return False
-        first = self._sentence(0)
+        first = sentences.numbers(0)
         if len(first) != 1 or first[0].role >= Role.LABEL or not self._stands_alone(0, first[0]):
             return False
         if CORRECTION.search(self._lower, first[0].end):
             return False
-        last = next((index for index in range(len(self._starts) - 1, 0, -1) if self._sentence(index)), 0)
-        final = self._sentence(last)
+        last = next((index for index in range(len(sentences) - 1, 0, -1) if sentences.numbers(index)), 0)
+        final = sentences.numbers(last)
         return last == 0 or not (len(final) == 1 and self._stands_alone(last, final[0]))
 
     def _stands_alone(self, index: int, number: Number) -> bool:
-        rest = self._text[number.end : self._end(index)]
+        rest = self._text[number.end : self._sentences.end(index)]
         return not rest.strip(" .。!*\n") and bool(
-            _HEAD.fullmatch(self._lower, self._starts[index], number.start)
+            _HEAD.fullmatch(self._lower, self._sentences.start(index), number.start)
         )
 
     def _pick(self, begin: int, chosen: list[Number], unit: Unit, cued: bool) -> Number:
@@ -162,9 +194,9 @@ class Answer:
     def _parenthesised(self, begin: int, position: int) -> bool:
         return self._text.count("(", begin, position) > self._text.count(")", begin, position)
 
-    def _settled(self, number: Number) -> Number | None:
+    def _settled(self, sentences: _Sentences, number: Number) -> Number | None:
         """Another writing of the same number beside it, where that one names its unit; None where two differ."""
-        sentence = self._sentence(self._index(number.start))
+        sentence = sentences.numbers(sentences.at(number.start))
         at = next((index for index, other in enumerate(sentence) if other.start == number.start), None)
         if at is None:
             return number
