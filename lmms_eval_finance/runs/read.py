@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -253,27 +253,37 @@ def records_in(value: Any) -> list[Record]:
     if not (isinstance(found, list) and found and all(_is_record(entry) for entry in found)):
         return []
     for entry in found:
-        wrong = [name for name, fits in _SHAPES.items() if name in entry and not fits(entry[name])]
-        if wrong:
+        if wrong := _of_wrong_kind(entry):
             raise ValueError(f"not a record: {' and '.join(wrong)} of the wrong kind")
     return [Record.from_json(entry) for entry in found]
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+def _of_wrong_kind(entry: Mapping[str, Any]) -> list[str]:
+    """The keys of a record whose values are of another kind than records have."""
+    wrong = [
+        name
+        for name in ("id", "cluster", "reason", "signature")
+        if name in entry and not isinstance(entry[name], str)
+    ]
+    if entry.get("score") is not None and not _are_numbers([entry["score"]]):
+        wrong.append("score")
+    labels, parts = entry.get("labels", _NOTHING), entry.get("parts", _NOTHING)
+    if not isinstance(labels, dict) or not {str}.issuperset(map(type, labels.values())):
+        wrong.append("labels")
+    if not isinstance(parts, dict) or not _are_numbers(parts.values()):
+        wrong.append("parts")
+    if not isinstance(entry["details"], dict):
+        wrong.append("details")
+    return wrong
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+_NOTHING: Mapping[str, Any] = {}
+_NUMBERS = frozenset({int, float})  # by type, for bool is an int too
+_LARGEST = sys.float_info.max
 
 
-_SHAPES: Mapping[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("id", "cluster", "reason", "signature"), _is_text),
-    "score": lambda value: value is None or _is_number(value),
-    "labels": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
-    "parts": lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
-    "details": lambda value: isinstance(value, dict),
-}
+def _are_numbers(values: Collection[Any]) -> bool:
+    return _NUMBERS.issuperset(map(type, values)) and all(-_LARGEST <= value <= _LARGEST for value in values)
 
 
 def _is_record(value: Any) -> bool:

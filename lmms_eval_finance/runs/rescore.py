@@ -205,7 +205,9 @@ class _Lines:
             raise
         except Exception as error:  # whatever a damaged record makes fail, it is one line of the file
             return f"its records cannot be scored again ({type(error).__name__}: {error})"
-        return Again(self.task, sample, list(map(self._decided, saved, records)))
+        decided = list(map(self._decided, saved, records))
+        # What did not change comes back from another process as the same object, sent once.
+        return Again(self.task, sample, sample.records if decided == sample.records else decided)
 
     def _decided(self, saved: Record, record: Record) -> Record:
         """The record with a person's decision, where that was on this gold."""

@@ -93,6 +93,7 @@ BROKEN = {
     "nan": (line().replace(b"1.0", b"NaN"), "score of the wrong kind"),
     "score is a text": (line(score="1"), "not a record"),
     "score against outcome": (line(score=None), "outcome correct with score None"),
+    "a number beyond all floats": (line().replace(b"1.0", b"1" * 400), "score of the wrong kind"),
     "id is a number": (line(id=1), "id of the wrong kind"),
     "id is a list": (line(id=[]), "id of the wrong kind"),
     "details is a list": (line(details=[]), "details of the wrong kind"),
