@@ -136,7 +136,7 @@ def run_host(folder: Path, task: str, environment: dict[str, str], *extra: str) 
 
 
 def scoring_rate(table: datasets.Dataset) -> float:
-    """Rows read, scored and aggregated a second, in this process."""
+    """Rows read, scored and aggregated to every composite metric a second, in this process."""
     from lmms_eval_finance.tasks.finmme import utils
 
     docs = list(table.remove_columns("image"))
@@ -145,7 +145,7 @@ def scoring_rate(table: datasets.Dataset) -> float:
         utils.process_results__default(doc, [f"The figure shows it.\nAnswer: {doc['answer']}"])
         for doc in docs
     ]
-    for name in ("accuracy", "finscore", "finscore_released", "average"):
+    for name in ("accuracy", *utils.COMPOSITES):
         aggregate = utils.accuracy if name == "accuracy" else getattr(utils, f"agg_{name}")
         aggregate([figure[name] for figure in figures])
     return len(docs) / (time.perf_counter() - start)

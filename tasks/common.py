@@ -6,6 +6,7 @@ import ast
 import contextlib
 import functools
 import math
+import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -65,15 +66,42 @@ def texts_of_rounds(response: Any) -> list[str]:
     return list(map(text_of, rounds))
 
 
+class Brief(dict[str, Any]):
+    """``{"record": ...}`` (`Record.brief`) for a composite metric, which spares each of them reading it back.
+
+    It travels between processes as the plain dictionary that it is.
+
+    >>> from lmms_eval_finance.metrics.outcomes import Outcome
+    >>> Brief(Record(id="1", outcome=Outcome.WRONG, score=0.0))["record"]["outcome"]
+    'wrong'
+    """
+
+    __slots__ = ("whole",)
+    whole: Record
+
+    def __init__(self, record: Record) -> None:
+        super().__init__(record=record.brief())
+        self.whole = record
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
 def records_of(items: Iterable[Mapping[str, Any]]) -> list[Record]:
     """The records behind what `process_results` returned under a metric, sorted by id.
 
     Items arrive interleaved from several processes, so a fixed order comes first.
     """
     records = [
-        Record.from_json(part.get("record", part)) for item in items for part in item.get("items", [item])
+        part.whole if type(part) is Brief else Record.from_json(part.get("record", part))
+        for item in items
+        for part in item.get("items", (item,))
     ]
-    return sorted(records, key=lambda record: record.id)
+    records.sort(key=_BY_ID)
+    return records
+
+
+_BY_ID = operator.attrgetter("id")
 
 
 def composite(figure: Callable[[Sequence[Record]], float | None]) -> Callable[[list[Any]], float | None]:

@@ -41,7 +41,7 @@ def of_record(split: str, record: Record, *, study: bool = False) -> dict[str, A
         record: the whole record; it stands under the split's first metric.
         study: whether the task is a variant that stands outside the groups.
     """
-    brief = {"record": record.brief()}
+    brief = common.Brief(record)
     figures: dict[str, Any] = {FIRST[split]: record.to_json(), "standard_error": brief}
     figures |= common.outcome_rates(record, _RATED[split])
     if record.score is not None:

@@ -252,7 +252,7 @@ _COLUMNS = frozenset(
 
 def figures(record: Record) -> dict[str, Any]:
     """What the host gets for one record: accuracy overall and under each label of table 2."""
-    found: dict[str, Any] = {"accuracy": record.to_json(), "standard_error": {"record": record.brief()}}
+    found: dict[str, Any] = {"accuracy": record.to_json(), "standard_error": common.Brief(record)}
     found |= common.outcome_rates(record, judged.RATED) | common.errata_figures(record)
     if record.score is None:
         return found

@@ -261,7 +261,7 @@ COMPOSITES = (
 
 def as_metrics(scored: Record) -> dict[str, Any]:
     """What the host gets for one record: the whole record once, and what each figure needs."""
-    brief = {"record": scored.brief()}
+    brief = common.Brief(scored)
     figures: dict[str, Any] = {"accuracy": scored.to_json(), **dict.fromkeys(COMPOSITES, brief)}
     figures |= common.outcome_rates(scored) | common.errata_figures(scored)
     if scored.score is not None:

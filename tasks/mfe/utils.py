@@ -139,7 +139,7 @@ class Variant:
         return common.grouped([self._figures(record) | {"accuracy": record.to_json()} for record in records])
 
     def _figures(self, record: Record) -> dict[str, Any]:
-        figures: dict[str, Any] = {"standard_error": {"record": record.brief()}}
+        figures: dict[str, Any] = {"standard_error": common.Brief(record)}
         figures |= common.outcome_rates(record, judged.RATED) | common.errata_figures(record)
         if record.score is None:
             return figures
