@@ -8,6 +8,7 @@ from pathlib import Path
 
 import lmms_eval_finance.tasks
 from lmms_eval_finance.data.schemas import benchmark as about_benchmark
+from lmms_eval_finance.tasks import registry
 
 TASKS = Path(str(lmms_eval_finance.tasks.__file__)).parent
 LM_EVAL = Path(__file__).parents[1] / "lm_eval"
@@ -15,6 +16,7 @@ _PACKAGE = "lmms_eval_finance."
 _FUNCTION = re.compile(r"!function ([\w.]+)")
 _SOURCE = re.compile(r"^( *)(\w+): !function \S*\b(path|kwargs|source)__([a-z]+?)__(\w+)\n", re.MULTILINE)
 _METRICS = re.compile(r"^metric_list: !function utils\.metrics__([a-z]+)__(\w+)\n", re.MULTILINE)
+_PREPARING = re.compile(r"^process_docs: !function (\S+)\n", re.MULTILINE)
 _LIST = re.compile(r"^metric_list:\n(?:[ #].*\n)+", re.MULTILINE)
 
 LEFT_OUT = ("famma_rag", "famma_rag_txt")
@@ -28,10 +30,12 @@ class TaskFiles:
     Attributes:
         texts: file name -> content.
         functions: name in `utils.py` -> dotted name of the function in this package.
+        preparing: those names that prepare rows -> whether for a task asked in rounds.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
+    preparing: dict[str, bool] = field(default_factory=dict)
 
     @property
     def begins_turn(self) -> bool:
@@ -43,11 +47,26 @@ class TaskFiles:
         """The tasks and groups."""
         return [name.removesuffix(".yaml") for name in self.texts if name.endswith(".yaml")]
 
-    def add(self, name: str, text: str) -> None:
-        """Take in a file, its functions and data rewritten."""
+    def add(self, name: str, text: str, *, asked_in_rounds: str = "") -> None:
+        """Take in a file, its functions and data rewritten.
+
+        Args:
+            name: of the file.
+            text: its content.
+            asked_in_rounds: for a task that is, the dotted name of the hook that prepares its rows.
+        """
         text = _METRICS.sub(lambda found: _metric_list(found[1], found[2]), text)
         text = _SOURCE.sub(_literal, text)
-        self.texts[name] = _FUNCTION.sub(self._local, text)
+        if asked_in_rounds:
+            text = _PREPARING.sub("", text)
+        text = _FUNCTION.sub(self._local, text)
+        self.preparing |= {hook.removeprefix("utils."): False for hook in _PREPARING.findall(text)}
+        if asked_in_rounds:
+            hook = f"{asked_in_rounds.rpartition('.')[2]}_in_rounds"
+            text = text.replace("\noutput_type:", f"\nprocess_docs: !function utils.{hook}\noutput_type:", 1)
+            self.functions[hook] = asked_in_rounds
+            self.preparing[hook] = True
+        self.texts[name] = text
 
     def _local(self, found: re.Match[str]) -> str:
         dotted = found[1]
@@ -72,7 +91,10 @@ def for_lmms_eval(benchmark: str) -> TaskFiles:
         text = path.read_text(encoding="utf-8")
         for theirs, name in shared.items():
             text = text.replace(f"include: {theirs}\n", f"include: {name}\n")
-        files.add(shared.get(path.name, path.name), text)
+        settings = registry.settings_of(path)
+        rounds = settings.get("output_type") == "generate_until_multi_round"
+        hook = settings["process_docs"] if rounds else ""
+        files.add(shared.get(path.name, path.name), text, asked_in_rounds=hook)
     return files
 
 

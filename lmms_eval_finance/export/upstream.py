@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from lmms_eval_finance import __version__
@@ -18,8 +19,13 @@ from lmms_eval_finance.export.hosts import HOSTS, Host
 from lmms_eval_finance.settings import SettingError
 
 VENDORED = "_finance"
-STAND_INS = {"lmms_eval_finance.data.sources": "lmms_eval_finance.export.sources"}
-"""Modules that a task folder has another in place of."""
+STAND_INS = {
+    "lmms_eval_finance.data.sources": "lmms_eval_finance.export.sources",
+    "lmms_eval_finance.tasks.wrapper": "lmms_eval_finance.export.wrapper",
+}
+"""Modules that a task folder has another in place of; some are only there."""
+
+_SOURCES, _WRAPPER = STAND_INS
 
 
 def export(benchmark: str, host: Host, root: Path, *, with_data: bool = False) -> Path:
@@ -35,17 +41,17 @@ def export(benchmark: str, host: Host, root: Path, *, with_data: bool = False) -
         SettingError: the place is taken, or the rows cannot be found.
     """
     files = tasks_for(benchmark, host)
+    modules = modules_of(files, host)
     folder = root / benchmark
     if folder.exists():
         raise SettingError(f"{folder}: is there already; remove it or choose another folder")
-    modules = sorted({dotted.rpartition(".")[0] for dotted in files.functions.values()})
     needed = closure.closure(modules, STAND_INS)
     folder.mkdir(parents=True)
     try:
         for name, text in files.texts.items():
             (folder / name).write_text(text, encoding="utf-8")
         _vendor(needed, benchmark, folder / VENDORED)
-        (folder / "utils.py").write_text(_utils(benchmark, files), encoding="utf-8")
+        (folder / "utils.py").write_text(_utils(benchmark, files, modules), encoding="utf-8")
         text = readme.readme(benchmark, host, files.names, host.requirements(needed.packages))
         (folder / "README.md").write_text(text, encoding="utf-8")
         host.lay_out(folder)
@@ -62,6 +68,15 @@ def tasks_for(benchmark: str, host: Host) -> task_files.TaskFiles:
     return (
         task_files.for_lm_eval(benchmark) if host is HOSTS["lm-eval"] else task_files.for_lmms_eval(benchmark)
     )
+
+
+def modules_of(files: task_files.TaskFiles, host: Host) -> list[str]:
+    """Dotted names of the modules that the `utils.py` of these files takes functions from."""
+    named = {dotted.rpartition(".")[0] for dotted in files.functions.values()}
+    named.add(_SOURCES)
+    if host is HOSTS["lmms-eval"]:
+        named.add(_WRAPPER)
+    return sorted(named)
 
 
 def place(destination: Path, host: Host) -> Path:
@@ -109,10 +124,9 @@ def _files_beside(package: Path, benchmark: str) -> list[Path]:
     return sorted([*package.glob("*.js"), *templates, *errata])
 
 
-def _utils(benchmark: str, files: task_files.TaskFiles) -> str:
+def _utils(benchmark: str, files: task_files.TaskFiles, modules: Sequence[str]) -> str:
     """The module whose functions the task files name."""
     title = about_benchmark(benchmark).title
-    modules = sorted({dotted.rpartition(".")[0] for dotted in files.functions.values()})
     aliases = {module: "_" + "_".join(module.split(".")[2:]) for module in modules}
     lines = [
         f'"""{title}: the functions that the task files name; the code behind them is in `{VENDORED}`."""',
@@ -150,7 +164,13 @@ def _utils(benchmark: str, files: task_files.TaskFiles) -> str:
     lines.append("")
     for name, dotted in sorted(files.functions.items()):
         module, _, function = dotted.rpartition(".")
-        lines.append(f"{name} = {aliases[module]}.{function}")
+        found = f"{aliases[module]}.{function}"
+        if name in files.preparing:
+            if _WRAPPER in aliases:
+                rounds = ", rounds=True" if files.preparing[name] else ""
+                found = f"{aliases[_WRAPPER]}.suited({found}{rounds})"
+            found = f'{aliases[_SOURCES]}.checked("{benchmark}", {found})'
+        lines.append(f"{name} = {found}")
     return "\n".join(lines) + "\n"
 
 

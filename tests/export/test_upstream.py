@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import venv
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from lmms_eval_finance.settings import SettingError
 from lmms_eval_finance.tasks import registry
 
 ROOT = Path(__file__).resolve().parents[2]
+STUBS = ROOT / "tests" / "host" / "stubs"
 TEXT_ONLY = ("famma", "mfe", "cfmme")
 PLACES = [*(("lmms-eval", name) for name in BENCHMARKS), *(("lm-eval", name) for name in TEXT_ONLY)]
 
@@ -202,6 +204,15 @@ def closed(roots):
     return found.values()
 
 
+def link(folder, requirements):
+    """Make what the requirements bring in importable from a folder."""
+    for found in closed(requirements):
+        for entry in {Path(str(file)).parts[0] for file in found.files or []}:
+            source = Path(str(found.locate_file(entry)))
+            if entry not in ("..", "__pycache__") and source.exists() and not (folder / entry).exists():
+                (folder / entry).symlink_to(source)
+
+
 @pytest.fixture(scope="module")
 def bare(exported, tmp_path_factory):
     """bare(host) -> python of an environment with that host and what the READMEs name, not this package."""
@@ -218,11 +229,7 @@ def bare(exported, tmp_path_factory):
         venv.create(folder, with_pip=False, symlinks=True)
         (site,) = folder.glob("lib/python*/site-packages")
         # filelock stands for the host's own trouble with its newest release; pandas and such come with hosts.
-        for found in closed([root, "filelock<4.3", *declared]):
-            for entry in {Path(str(file)).parts[0] for file in found.files or []}:
-                source = Path(str(found.locate_file(entry)))
-                if entry not in ("..", "__pycache__") and source.exists() and not (site / entry).exists():
-                    (site / entry).symlink_to(source)
+        link(site, [root, "filelock<4.3", *declared])
         python = folder / "bin" / "python"
         hidden = "import importlib.util as u, sys; sys.exit(u.find_spec('lmms_eval_finance') is not None)"
         assert subprocess.run([python, "-c", hidden], cwd=folder, check=False).returncode == 0
@@ -260,6 +267,9 @@ def beside(exported, tmp_path_factory):
 
 REPLIES = (
     "Answer: A",
+    "Answer: B",
+    *("Oui", "Non", "Vrai", "Faux"),
+    '{"q1": {"answer": "A"}, "q2": {"answer": "B"}, "q3": {"answer": "C"}}',
     "Answer: 12.5",
     "The answer is B and C.",
     '{"1": {"answer": "B", "explanation": "x"}, "2": {"answer": "Yes", "explanation": "y"}}',
@@ -267,6 +277,8 @@ REPLIES = (
     "<table><tr><td>1</td><td>2</td></tr></table>",
     r"\frac{a}{b}",
     '{"name": "x"}',
+    '{"title": "t", "content": "c", "next_action": "continue"}',
+    '{"title": "t", "content": "c", "next_action": "final answer"}',
     "",
 )
 
@@ -312,17 +324,14 @@ def figures(results, task):
     }
 
 
-VISUAL = (
-    "finmme_finscore",
-    "finmme_prompts",
-    "famma",
-    "famma_single",
-    "mfe_text",
-    "mfe_144dpi_chart",
-    "mfe_conversation_gold",
-    "cfmme",
-    "cfmme_qa_table_html",
-    "cfmme_qa_rot90",
+RUNS = (
+    (
+        *("finmme_finscore", "finmme_prompts", "famma", "famma_single"),
+        *("famma_dynamic_cot", "famma_dynamic_cot_txt", "mfe"),
+        *("cfmme", "cfmme_qa_table_html", "cfmme_qa_rot90"),
+    ),
+    # The host takes no two groups that share a task.
+    ("mfe_144dpi",),
 )
 
 
@@ -334,25 +343,113 @@ def environment(host_environment):
     return {**kept, "OPENAI_API_KEY": "none"}
 
 
+def samples(out, task):
+    """The lines of a task's sample file, in the order of the docs."""
+    (found,) = Path(out).glob(f"**/*_samples_{task}.jsonl")
+    lines = [json.loads(line) for line in found.read_text(encoding="utf-8").splitlines()]
+    return sorted(lines, key=lambda line: line["doc_id"])
+
+
+@pytest.fixture(scope="module")
+def lmms_eval_alone(bare):
+    """Python of an environment with lmms-eval and without this package."""
+    return bare("lmms-eval", "lmms-eval")
+
+
 @pytest.mark.host
+@pytest.mark.parametrize("tasks", RUNS, ids=["all", "144dpi"])
 def test_lmms_eval_alone_gives_the_plugins_figures(
-    exported, bare, beside, server, host_environment, environment, tmp_path
+    exported, lmms_eval_alone, beside, host_environment, environment, tmp_path, tasks
 ):
-    model = ("--model", "openai", "--model_args")
-    model += (f"model_version=test,base_url={server.url},api_key=none,num_concurrent=4,max_retries=1",)
-    python = bare("lmms-eval", "lmms-eval")
-    theirs = evaluate(
-        *(python, "lmms_eval", exported / "lmms-eval", VISUAL, model, beside),
-        *(tmp_path / "theirs", environment),
-    )
-    ours = evaluate(
-        *(sys.executable, "lmms_eval", registry.FOLDER, VISUAL, model, beside),
-        *(tmp_path / "ours", host_environment(OPENAI_API_KEY="none")),
-    )
+    """The host's vLLM wrapper follows its protocol of rounds; the plugin drives them itself."""
+    (tmp_path / "replies.json").write_text(json.dumps(REPLIES), encoding="utf-8")
+    stub = {"PYTHONPATH": str(STUBS), "VLLM_STUB_REPLIES": str(tmp_path / "replies.json")}
+    model = ("--model", "vllm", "--model_args", "model=stub,max_new_tokens=1,max_model_len=4096")
+
+    def run(whose, python, include, variables):
+        record = tmp_path / f"{whose}.jsonl"
+        variables = {**variables, **stub, "VLLM_STUB_RECORD": str(record)}
+        found = evaluate(
+            *(python, "lmms_eval", include, tasks, model, beside, tmp_path / whose),
+            variables,
+        )
+        lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
+        return found, Counter(json.dumps(said) for line in lines for said in line.get("messages", []))
+
+    theirs, asked_there = run("theirs", lmms_eval_alone, exported / "lmms-eval", environment)
+    ours, asked_here = run("ours", sys.executable, registry.FOLDER, host_environment())
+    assert asked_there == asked_here
     assert set(theirs["results"]) == set(ours["results"])
     for task in ours["results"]:
         assert figures(theirs, task) == pytest.approx(figures(ours, task), nan_ok=True), task
-    assert 0 < figures(ours, "finmme_finscore")["accuracy"] < 1
+    configs = ours["configs"]
+    in_rounds = [task for task in configs if configs[task]["output_type"] == "generate_until_multi_round"]
+    for task in configs:
+        there, here = (samples(tmp_path / whose, task) for whose in ("theirs", "ours"))
+        assert there == here, task  # records with their signatures among it
+        assert "@" in json.dumps(here).partition("data:")[2][:60]
+    assert any(figures(ours, task).get("accuracy") for task in configs)
+    rounds = {len(line["filtered_resps"]) for task in in_rounds for line in samples(tmp_path / "ours", task)}
+    assert max(rounds) > 1
+
+
+@pytest.mark.host
+def test_a_wrapper_of_texts_gives_the_plugins_replies_in_rounds(
+    exported, lmms_eval_alone, beside, host_environment, environment, tmp_path
+):
+    """It returns tuples, and takes each round's images from the hook; the plugin drives the rounds itself."""
+    from random_models import build_qwen2_5_vl
+
+    folder = build_qwen2_5_vl(tmp_path / "model")
+    (tmp_path / "needed").mkdir()
+    link(tmp_path / "needed", ["decord", "qwen-vl-utils"])  # by this wrapper, whatever the task
+    environment = {**environment, "PYTHONPATH": str(tmp_path / "needed")}
+    model = ("--model", "qwen2_5_vl", "--force_simple", "--device", "cpu", "--gen_kwargs", "max_new_tokens=4")
+    model += ("--model_args", f"pretrained={folder},device_map=cpu", "--limit", "1")
+    tasks = ("mfe_conversation",)
+    for whose, python, include, variables in (
+        ("theirs", lmms_eval_alone, exported / "lmms-eval", environment),
+        ("ours", sys.executable, registry.FOLDER, host_environment()),
+    ):
+        evaluate(python, "lmms_eval", include, tasks, model, beside, tmp_path / whose, variables)
+    theirs, ours = (
+        [
+            # Here the host strips replies that come as texts of their own.
+            {**item, "response": item["response"].strip()}
+            for line in samples(tmp_path / whose, tasks[0])
+            for item in line["accuracy"]["items"]
+        ]
+        for whose in ("theirs", "ours")
+    )
+    assert theirs == ours
+    assert len({item["response"] for item in ours}) > 1
+    assert "history:own-as-text" in theirs[0]["signature"]
+
+
+@pytest.mark.host
+def test_a_wrapper_without_rounds_is_one_message_and_nothing_is_generated(
+    exported, lmms_eval_alone, beside, environment, tmp_path
+):
+    from openai_server import OpenAIServer
+
+    with OpenAIServer() as unasked:
+        done = subprocess.run(
+            [
+                *(lmms_eval_alone, "-m", "lmms_eval", "--model", "openai"),
+                *("--model_args", f"model_version=test,base_url={unasked.url},api_key=none"),
+                *("--include_path", exported / "lmms-eval", "--tasks", "mfe", "--output_path", tmp_path),
+            ],
+            cwd=beside,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "asked in rounds, which the host's wrapper OpenAICompatible" in done.stderr.splitlines()[-1]
+    assert not unasked.requests
 
 
 @pytest.mark.host

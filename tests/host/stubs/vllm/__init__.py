@@ -1,7 +1,8 @@
 """Stands in the place of vLLM, with as much of it as the host's wrappers use; refuses what it would refuse.
 
 Each engine and each `chat` call is a line of JSON in the file that VLLM_STUB_RECORD names.
-The reply to a conversation is made of its content alone, so that equal requests have equal replies.
+The reply to a conversation is made of its content alone, so that equal requests have equal replies:
+a few letters, or one of the texts in the file (a JSON list) that VLLM_STUB_REPLIES names.
 """
 
 from __future__ import annotations
@@ -74,7 +75,12 @@ class LLM:
 
 
 def reply(conversation: list[dict[str, Any]]) -> str:
-    return hashlib.sha256(json.dumps(conversation).encode()).hexdigest()[:8]
+    digest = hashlib.sha256(json.dumps(conversation).encode()).hexdigest()
+    if "VLLM_STUB_REPLIES" not in os.environ:
+        return digest[:8]
+    with open(os.environ["VLLM_STUB_REPLIES"], encoding="utf-8") as file:
+        replies = json.load(file)
+    return str(replies[int(digest, 16) % len(replies)])
 
 
 def record(**line: Any) -> None:
