@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from lmms_eval_finance import __version__
 from lmms_eval_finance.data.schemas import benchmark as about_benchmark
 from lmms_eval_finance.export.hosts import Host
-from lmms_eval_finance.export.task_files import TASKS, data_file
+from lmms_eval_finance.export.sources import ROWS
+from lmms_eval_finance.export.task_files import TASKS
 from lmms_eval_finance.tasks import registry
 
 _ITEM = re.compile(r"^- `(\w+)`: (.+)$", re.MULTILINE)
@@ -104,9 +105,9 @@ def _where_rows_are(benchmark: str) -> str:
     if about.hub:
         return ""
     return (
-        f"\n\nThere is no hub copy yet. Until there is one to name as `dataset_path`, the tasks read `{data_file('SPLIT')}`: "
-        "lmms-eval looks for it beside the YAML, lm-eval in the working directory. `lmms-eval-finance export "
-        "upstream DEST --with-data` writes these files."
+        f"\n\nThere is no hub copy yet. Until there is one to name as `dataset_path`, the tasks read "
+        f"`{ROWS.format(split='SPLIT')}` beside the YAML. `lmms-eval-finance export upstream DEST --with-data` writes "
+        "these files."
     )
 
 

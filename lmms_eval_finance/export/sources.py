@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmms_eval_finance import settings
@@ -15,6 +16,8 @@ from lmms_eval_finance.tasks import run_settings
 if TYPE_CHECKING:
     import datasets
 
+ROWS = "data/{split}.parquet"
+"""The rows of a split, beside the task files."""
 _MOST_LISTED = 20
 
 
@@ -40,6 +43,21 @@ def locate(name: str, split: str) -> Source:
     return _found[name, split][1]
 
 
+def data_file(folder: Path, split: str) -> str:
+    """Where the rows of a split are, for tasks that no hub has data for.
+
+    Raises:
+        SystemExit: they are not there (the host would try again for seconds and not name the file).
+    """
+    path = folder / ROWS.format(split=split)
+    if not path.is_file():
+        raise SystemExit(
+            f"lmms-eval-finance: {path}: there are no rows. `lmms-eval-finance export upstream DEST --with-data` "
+            "writes them; or let `dataset_path` in the task's YAML name a data set on the hub"
+        )
+    return str(path)
+
+
 def checked(name: str, process_docs: Callable[[datasets.Dataset], Any]) -> Callable[[datasets.Dataset], Any]:
     """A hook on the rows of a benchmark that looks at settings and rows first.
 
@@ -53,10 +71,20 @@ def checked(name: str, process_docs: Callable[[datasets.Dataset], Any]) -> Calla
             _check_settings(name)
             _note(name, rows)
         except settings.SettingError as error:
-            raise SystemExit(f"{name}: {error}") from error
+            raise SystemExit(f"lmms-eval-finance: {error}") from error
         return process_docs(rows)
 
     return prepared
+
+
+def __getattr__(name: str) -> Any:
+    """``asked``, for the metadata of a task: what settings decide on the requests (`run_settings.what_is_asked`)."""
+    if name != "asked":
+        raise AttributeError(name)
+    try:
+        return run_settings.what_is_asked()
+    except settings.SettingError as error:
+        raise SystemExit(f"lmms-eval-finance: {error}") from error
 
 
 def _check_settings(name: str) -> None:
@@ -74,13 +102,22 @@ def _note(name: str, rows: datasets.Dataset) -> None:
     if (name, split) in _found and _found[name, split][0] is rows:
         return
     about = benchmark(name)
+    if split not in about.splits:
+        raise settings.SettingError(
+            f"{about.title}: the host has loaded a split {split!r}, and these tasks know {', '.join(about.splits)}: "
+            "the data have to name their splits so"
+        )
     schema = about.splits[split]
     place = f"{about.title}, {split}"
     faults = [Fault(place, None, column, "is missing") for column in schema.missing(rows.column_names)]
     if not faults:
-        texts = rows.remove_columns([column for column in schema.media if column in rows.column_names]).to_list()
+        texts = rows.remove_columns(
+            [column for column in schema.media if column in rows.column_names]
+        ).to_list()
         faults = schema.faults(texts, place, skip_media=True)
     if faults:
         listed = "\n  ".join(map(str, faults[:_MOST_LISTED]))
         raise settings.SettingError(f"the rows do not fit the schema; the first faults:\n  {listed}")
+    if not texts:
+        raise settings.SettingError(f"{place}: there are no rows")
     _found[name, split] = rows, Source(name, split, row_hash(texts, schema))

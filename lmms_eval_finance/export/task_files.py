@@ -31,11 +31,13 @@ class TaskFiles:
         texts: file name -> content.
         functions: name in `utils.py` -> dotted name of the function in this package.
         preparing: those names that prepare rows -> whether for a task asked in rounds.
+        local_splits: splits whose rows stand beside the tasks.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
     preparing: dict[str, bool] = field(default_factory=dict)
+    local_splits: set[str] = field(default_factory=set)
 
     @property
     def begins_turn(self) -> bool:
@@ -70,6 +72,9 @@ class TaskFiles:
 
     def _local(self, found: re.Match[str]) -> str:
         dotted = found[1]
+        if dotted.startswith("utils.data__"):
+            self.local_splits.add(dotted.removeprefix("utils.data__"))
+            return found[0]
         if dotted.startswith("utils."):  # ``utils.BENCHMARK__HOOK`` of the lm-eval tasks
             benchmark, _, hook = dotted.removeprefix("utils.").partition("__")
             dotted = f"{_PACKAGE}tasks.{benchmark}.utils.{hook}"
@@ -125,14 +130,7 @@ def _literal(found: re.Match[str]) -> str:
     if what == "path":
         return f"{indent}{key}: {hub or 'parquet'}\n"
     if what == "kwargs" and hub is None:
-        return f"{indent}{key}:\n{indent}  data_files:\n{indent}    {split}: {data_file(split)}\n"
+        return f"{indent}{key}:\n{indent}  data_files:\n{indent}    {split}: !function utils.data__{split}\n"
+    if what == "source":
+        return f"{indent}asked: !function {_PACKAGE}data.sources.asked\n"
     return ""
-
-
-def data_file(split: str) -> str:
-    """Where a task without a hub data set looks for its rows, beside its YAML.
-
-    >>> data_file("text")
-    'data/text.parquet'
-    """
-    return f"data/{split}.parquet"

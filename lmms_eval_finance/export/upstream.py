@@ -6,7 +6,6 @@ are copied into ``_finance/``, with relative imports.
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from lmms_eval_finance.data import sources
 from lmms_eval_finance.data.schemas import benchmark as about_benchmark
 from lmms_eval_finance.export import closure, readme, task_files
 from lmms_eval_finance.export.hosts import HOSTS, Host
+from lmms_eval_finance.export.sources import ROWS
 from lmms_eval_finance.settings import SettingError
 
 VENDORED = "_finance"
@@ -171,6 +171,17 @@ def _utils(benchmark: str, files: task_files.TaskFiles, modules: Sequence[str]) 
                 found = f"{aliases[_WRAPPER]}.suited({found}{rounds})"
             found = f'{aliases[_SOURCES]}.checked("{benchmark}", {found})'
         lines.append(f"{name} = {found}")
+    if files.local_splits:
+        lines += [
+            "",
+            "",
+            "def __getattr__(name: str) -> str:",
+            '    """`data__SPLIT` is the path of the rows of a split, beside this file."""',
+            '    what, _, split = name.partition("__")',
+            '    if what != "data":',
+            "        raise AttributeError(name)",
+            "    return _sources.data_file(Path(__file__).parent, split)",
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -179,9 +190,7 @@ def _write_data(benchmark: str, folder: Path, files: task_files.TaskFiles) -> No
     import datasets
 
     datasets.disable_progress_bars()
-    for split in about_benchmark(benchmark).splits:
-        wanted = re.compile(rf"\b{re.escape(task_files.data_file(split))}$", re.MULTILINE)
-        if any(wanted.search(text) for text in files.texts.values()):
-            target = folder / task_files.data_file(split)
-            target.parent.mkdir(exist_ok=True)
-            sources.locate(benchmark, split).load().to_parquet(target)
+    for split in sorted(files.local_splits):
+        target = folder / ROWS.format(split=split)
+        target.parent.mkdir(exist_ok=True)
+        sources.locate(benchmark, split).load().to_parquet(target)

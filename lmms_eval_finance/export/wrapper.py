@@ -31,14 +31,16 @@ def suited(process_docs: Callable[[Any], Any], *, rounds: bool = False) -> Calla
         if wrapper is not None:
             delivery.note(messages=not wrapper.is_simple, prefill=False)
             if rounds and not has_rounds(wrapper):
-                raise SystemExit(_REFUSAL.format(name=type(wrapper).__name__, module=type(wrapper).__module__))
+                raise SystemExit(
+                    _REFUSAL.format(name=type(wrapper).__name__, module=type(wrapper).__module__)
+                )
         return process_docs(rows)
 
     return prepared
 
 
 _REFUSAL = (
-    "this task is asked in rounds, which the host's wrapper {name} ({module}) does not implement; nothing was "
+    "lmms-eval-finance: this task is asked in rounds, which the host's wrapper {name} ({module}) does not implement; nothing was "
     "generated. Use a wrapper that does (in lmms-eval 0.7.3: vllm, qwen2_vl, llava_onevision, and qwen2_5_vl with "
     "--force_simple), or leave out the tasks asked in rounds: the README names them"
 )

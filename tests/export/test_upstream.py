@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import importlib.util
 import json
-import os
 import re
 import subprocess
 import sys
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from lmms_eval.api import model as wrapper_module
 from packaging.requirements import Requirement
 
 from lmms_eval_finance.cli import main
@@ -68,7 +69,8 @@ def test_task_files_name_functions_of_utils_and_literal_data_alone(exported, hos
         assert "lmms_eval_finance" not in text
         for name in re.findall(r"!function (\S+)", text):
             assert name.startswith("utils."), name
-            assert f"\n{name.removeprefix('utils.')} = " in there
+            local = name.removeprefix("utils.")
+            assert f"\n{local} = " in there or local.startswith("data__")
         about = yaml.load(text, Loader)
         if "dataset_path" in about:
             assert about["dataset_path"] in ("parquet", "luojunyu/FinMME", "weaverbirdllm/famma")
@@ -143,6 +145,143 @@ def test_isort_which_lmms_eval_runs_too_agrees(exported):
     command = [sys.executable, "-m", "isort", "--profile", "black", "--check-only", exported / "lmms-eval"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+# -- what is checked before anything is generated ---------------------------------------------------
+
+
+def utils_of(folder):
+    """The `utils.py` of an exported folder, loaded as the hosts do."""
+    spec = importlib.util.spec_from_file_location("utils", folder / "utils.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def rows_of(benchmark, split):
+    """The sample's rows of a split."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
+        return sources.locate(benchmark, split).load()
+
+
+@pytest.fixture(scope="module")
+def mfe(exported):
+    """The `utils.py` of Multimodal Finance Eval."""
+    return utils_of(exported / "lmms-eval" / "mfe")
+
+
+def test_errata_come_along(mfe, monkeypatch):
+    monkeypatch.setenv("LMMS_EVAL_FINANCE_ERRATA", "1")
+    (doc,) = mfe.process_dialogues_in_rounds(rows_of("mfe", "conversation"))
+    figures = mfe.process_dialogue__conversation(doc, [["A", "B"]])
+    assert len(figures["errata_changed"]["items"]) == 5
+    assert "errata:no" not in figures["accuracy"]["items"][0]["signature"]
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_rows_have_the_plugins_fingerprint(exported, benchmark, monkeypatch):
+    utils = utils_of(exported / "lmms-eval" / benchmark)
+    hooks = {"cfmme": "process_docs__{split}"}
+    for split in sources.benchmark(benchmark).splits:
+        rows = rows_of(benchmark, split)
+        assert len(getattr(utils, hooks.get(benchmark, "process_docs").format(split=split))(rows)) > 0
+        with monkeypatch.context() as patch:
+            patch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
+            ours = sources.locate(benchmark, split).fingerprint
+        assert utils._sources.locate(benchmark, split).fingerprint == ours
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "message"),
+    [
+        ("DATA", "sample", "`dataset_path` in their YAML names; unset it"),
+        ("ERRATA", "perhaps", "neither yes nor no"),
+        ("JUDGES", "/nowhere.toml", "no such file"),
+        ("REQUIRE_JUDGE", "1", "no judge is"),
+        ("PROMPTS", "/nowhere", "no such folder"),
+        ("IDS", "@/nowhere", "cannot be read"),
+        ("IDS", "nothing", "lists no id of"),
+    ],
+)
+def test_a_wrong_setting_stops_when_the_host_loads_the_rows(mfe, monkeypatch, setting, value, message):
+    monkeypatch.setenv(f"LMMS_EVAL_FINANCE_{setting}", value)
+    with pytest.raises(SystemExit, match=message) as caught:
+        mfe.process_dialogues_in_rounds(rows_of("mfe", "conversation"))
+    assert str(caught.value).startswith("lmms-eval-finance: ")
+
+
+def test_rows_that_cannot_be_asked_stop_too(mfe):
+    rows = rows_of("mfe", "conversation")
+    for damaged, message in (
+        (rows.remove_columns("question"), "column question: is missing"),
+        (rows.select([0, 1, 0]), "row 3, column id: repeats the id of row 1"),
+        (rows.select([]), "there are no rows"),
+        (rows_of("finmme", "train"), "a split 'train', and these tasks know text, "),
+    ):
+        with pytest.raises(SystemExit, match=message):
+            mfe.process_turns(damaged)
+
+
+def test_rows_that_are_not_there_are_named(tmp_path):
+    folder = upstream.export("mfe", HOSTS["lm-eval"], tmp_path)
+    with pytest.raises(SystemExit, match=r"mfe/data/text\.parquet: there are no rows"):
+        _ = utils_of(folder).data__text
+
+
+def test_the_hosts_response_cache_tells_runs_with_other_requests_apart(exported, monkeypatch, tmp_path):
+    seen = []
+    for name, value in (("IDS", ""), ("IDS", "1,2"), ("IDS", "1,3"), ("PROMPTS", str(tmp_path))):
+        monkeypatch.setenv(f"LMMS_EVAL_FINANCE_{name}", value)
+        (tmp_path / "mfe.txt").write_text("{context} {question}", encoding="utf-8")
+        seen.append(utils_of(exported / "lmms-eval" / "mfe").asked)
+    assert len({str(found) for found in seen}) == 4
+
+
+class Texts(wrapper_module.lmms):
+    """A wrapper of the host that takes texts and has rounds."""
+
+    def loglikelihood(self, requests): ...
+
+    def generate_until(self, requests): ...
+
+    def generate_until_multi_round(self, requests):
+        return [self.generate_until([request]) for request in requests]
+
+
+class Unwritten(Texts):
+    """As most of the host's are."""
+
+    def generate_until_multi_round(self, requests):
+        raise NotImplementedError("TODO: Implement multi-round generation")
+
+
+class Messages(Texts):
+    """Takes messages and inherits rounds of texts."""
+
+    is_simple = False
+
+
+class Both(Messages):
+    """Takes messages, in rounds too."""
+
+    def generate_until_multi_round(self, requests):
+        return [self.generate_until([request]) for request in requests]
+
+
+@pytest.mark.parametrize(
+    ("kind", "has"), [(Texts, True), (Unwritten, False), (Messages, False), (Both, True)]
+)
+def test_tasks_in_rounds_refuse_a_wrapper_without(mfe, kind, has):
+    lm = kind()  # under the name that the host's evaluation gives it
+    rows = rows_of("mfe", "conversation")
+    assert len(mfe.process_docs(rows)) == 5
+    assert mfe._wrapper.delivery.current.messages is not lm.is_simple
+    if has:
+        assert len(mfe.process_dialogues_in_rounds(rows)) == 1
+    else:
+        with pytest.raises(SystemExit, match=f"asked in rounds, which the host's wrapper {kind.__name__} "):
+            mfe.process_dialogues_in_rounds(rows)
 
 
 # -- what has to be installed ------------------------------------------------------------------------
@@ -239,8 +378,8 @@ def bare(exported, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def beside(exported, tmp_path_factory):
-    """A working directory that holds the sample under the names of the hub's data sets, and rows for lm-eval."""
+def beside(tmp_path_factory):
+    """A working directory that holds the sample under the names of the hub's data sets."""
     folder = tmp_path_factory.mktemp("beside")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
@@ -259,9 +398,6 @@ def beside(exported, tmp_path_factory):
                 rows.select_columns(list(features)).cast(features).to_parquet(
                     folder / hub / "data" / f"{split}-00000-of-00001.parquet"
                 )
-    (folder / "data").mkdir()
-    for path in (exported / "lm-eval").glob("*/data/*.parquet"):
-        (folder / "data" / path.name).symlink_to(path)
     return folder
 
 
@@ -345,7 +481,7 @@ def environment(host_environment):
 
 def samples(out, task):
     """The lines of a task's sample file, in the order of the docs."""
-    (found,) = Path(out).glob(f"**/*_samples_{task}.jsonl")
+    (found,) = Path(out).glob(f"**/*samples_{task}*.jsonl")
     lines = [json.loads(line) for line in found.read_text(encoding="utf-8").splitlines()]
     return sorted(lines, key=lambda line: line["doc_id"])
 
@@ -470,37 +606,7 @@ def test_lm_eval_alone_gives_the_plugins_figures(
     for task in tasks:
         assert figures(theirs, task) == pytest.approx(figures(ours, task), nan_ok=True), task
         assert figures(theirs, task)
-
-
-def test_dialogues_are_asked_as_the_plugin_asks_them(exported, beside):
-    """Most wrappers have no rounds of their own, so the hooks are compared; errata came along."""
-    code = (
-        "import json, sys, importlib.util as u, datasets\n"
-        "spec = u.spec_from_file_location('utils', sys.argv[1] + '/utils.py')\n"
-        "utils = u.module_from_spec(spec); spec.loader.exec_module(utils)\n"
-        "rows = datasets.load_dataset('parquet', data_files={'x': sys.argv[1] + '/data/conversation.parquet'})['x']\n"
-        "docs = utils.process_dialogues(rows)\n"
-        "asked = [utils.dialogue_to_text__conversation(doc, None, 1, ['Answer: A'], None)[1] for doc in docs]\n"
-        "scored = [utils.process_dialogue__conversation(doc, [['A', 'B']]) for doc in docs]\n"
-        "print(json.dumps([asked, [s['rate_empty'] for s in scored]]))\n"
-        "assert 'errata_changed' in scored[0]\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, exported / "lmms-eval" / "mfe"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "HF_HUB_OFFLINE": "1", "LMMS_EVAL_FINANCE_ERRATA": "1"},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    from lmms_eval_finance.tasks.mfe import utils
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LMMS_EVAL_FINANCE_DATA", "sample")
-        docs = utils.process_dialogues(sources.locate("mfe", "conversation").load())
-        asked = [utils.dialogue_to_text__conversation(doc, None, 1, ["Answer: A"], None)[1] for doc in docs]
-        scored = [utils.process_dialogue__conversation(doc, [["A", "B"]])["rate_empty"] for doc in docs]
-    assert json.loads(done.stdout) == [asked, scored]
+        assert samples(tmp_path / "theirs", task) == samples(tmp_path / "ours", task)
 
 
 # -- the place -----------------------------------------------------------------------------------------
