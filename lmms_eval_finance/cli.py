@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import sys
 from collections.abc import Sequence
 
@@ -47,6 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             command.configure(sub)
             sub.set_defaults(command=command)
     args = parser.parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # what models and data hold need not be signs of the terminal's encoding
+        sys.stdout.reconfigure(errors="replace")
     try:
         return int(args.command.run(args))
     except SettingError as error:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from lmms_eval_finance.metrics import finscore
-from lmms_eval_finance.metrics.detection import MatchCounts, SealScores, scores_from_counts
+from lmms_eval_finance.metrics.detection import Box, MatchCounts, SealScores, scores_from_counts
 from lmms_eval_finance.metrics.fields import FieldCounts
 from lmms_eval_finance.metrics.intervals import ClusterSums, Interval
 from lmms_eval_finance.metrics.outcomes import Outcome
@@ -378,21 +378,29 @@ def _quotient(above: float, below: float) -> float | None:
 
 
 def _coco(records: Sequence[Record]) -> dict[str, Interval]:
+    """COCO's figures over the scored records whose gold and prediction are boxes, as those of the task are."""
     from lmms_eval_finance.metrics import detection
-    from lmms_eval_finance.tasks.cfmme.scoring import as_boxes
 
-    scored = [record for record in records if record.outcome.scored]
-    sides: list[list[Any]] = [
-        [record.gold for record in scored],
-        [record.prediction for record in scored],
-    ]
-    gold, predicted = (list(map(as_boxes, side)) for side in sides)
-    scores = detection.seal_map(gold, predicted)
+    sides = [(_boxes(record.gold), _boxes(record.prediction)) for record in records if record.outcome.scored]
+    pairs = [(gold, predicted) for gold, predicted in sides if gold is not None and predicted is not None]
+    scores = detection.seal_map([gold for gold, _ in pairs], [predicted for _, predicted in pairs])
     found = {
         "coco_map": scores.coco_map,
         **{f"coco_ap_{name}": value for name, value in scores.coco_ap.items()},
     }
     return {name: Interval(value, None, None, None) for name, value in found.items() if value is not None}
+
+
+def _boxes(rows: Any) -> list[Box] | None:
+    """A record's boxes; None where a damaged file has something else in their place."""
+    from lmms_eval_finance.tasks.cfmme.scoring import as_boxes
+
+    try:
+        boxes = as_boxes(rows)
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return None
+    usable = all(len(box.xyxy) == 4 and isinstance(box.label, str | None) for box in boxes)
+    return boxes if usable else None
 
 
 _PARTS: Mapping[str, Callable[[Record], Iterable[tuple[Hashable, float]]]] = {

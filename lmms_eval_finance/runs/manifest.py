@@ -21,7 +21,7 @@ from lmms_eval_finance.data import errata
 from lmms_eval_finance.data.schemas import BENCHMARKS
 from lmms_eval_finance.metrics.signature import Signature
 from lmms_eval_finance.runs.journal import write_text
-from lmms_eval_finance.runs.read import Run
+from lmms_eval_finance.runs.read import Run, own_file
 from lmms_eval_finance.settings import SettingError
 
 VERSION = 1
@@ -140,7 +140,7 @@ def verify(run: Run) -> list[str]:
 
 
 def _path(run: Run) -> Path:
-    return run.folder / f"{run.date}_manifest.json"
+    return own_file(run.folder / f"{run.date}_manifest.json")
 
 
 def _files(run: Run) -> Iterator[Path]:

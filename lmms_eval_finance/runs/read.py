@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping
@@ -69,8 +70,9 @@ class Run:
         Raises:
             SettingError: the file cannot be read.
         """
+        path = own_file(self.results)
         try:
-            found = json.loads(self.results.read_bytes())
+            found = json.loads(path.read_bytes())
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, RecursionError) as error:
@@ -87,8 +89,12 @@ class Run:
         return str(self.about.get("model_name") or wrapper or self.folder.name)
 
     def companion(self, kind: str) -> Path:
-        """A file of ours beside the run's: ``<date>_<kind>.jsonl`` (verdicts, review, decisions)."""
-        return self.folder / f"{self.date}_{kind}.jsonl"
+        """A file of ours beside the run's: ``<date>_<kind>.jsonl`` (verdicts, review, decisions).
+
+        Raises:
+            SettingError: something else stands there.
+        """
+        return own_file(self.folder / f"{self.date}_{kind}.jsonl")
 
     def records(self, skipped: list[str] | None = None) -> Iterator[tuple[str, Record]]:
         """Task and record of every scored item, in the order of the files; nothing is held in memory.
@@ -161,7 +167,23 @@ def _run(folder: Path, date: str) -> Run:
 
 def _samples(folder: Path, date: str) -> dict[str, Path]:
     matches = {entry: _SAMPLES.fullmatch(entry.name) for entry in sorted(folder.iterdir())}
-    return {match["task"]: entry for entry, match in matches.items() if match and match["date"] == date}
+    return {
+        match["task"]: own_file(entry) for entry, match in matches.items() if match and match["date"] == date
+    }
+
+
+def own_file(path: Path) -> Path:
+    """The path, where it is a file that lies in its folder, or nothing yet.
+
+    Raises:
+        SettingError: it is a folder, a device, or a link that leads out of the folder or nowhere.
+    """
+    inside = os.path.dirname(os.path.realpath(path)) == os.path.realpath(path.parent)
+    if os.path.lexists(path) and not (inside and path.is_file()):
+        raise SettingError(
+            f"{path}: is no file of this folder, or a link out of it: put the file itself there"
+        )
+    return path
 
 
 def read_records(path: Path, skipped: list[str] | None = None) -> Iterator[Record]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -126,3 +129,11 @@ def test_the_command(capsys):
     assert json.loads(capsys.readouterr().out)["famma"]["counts"]["total"] == 1758
     assert main(["published", "imagenet"]) == 2
     assert "there are famma, finmme, mfe, cfmme" in capsys.readouterr().err
+
+
+def test_a_terminal_without_the_signs_shows_the_tables():
+    command = [sys.executable, "-m", "lmms_eval_finance.cli", "published", "famma"]
+    shown = subprocess.run(
+        command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=True
+    )
+    assert b"Human" in shown.stdout

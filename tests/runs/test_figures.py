@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lmms_eval_finance.metrics.intervals import mean_interval
@@ -88,3 +90,17 @@ def test_tasks_of_others_have_their_mean(make):
 def test_no_records_have_no_figures():
     for task in ("finmme_finscore", "cfmme_seal_detection", "famma"):
         assert figures(task, sums(task, [])) == {}
+
+
+@pytest.mark.parametrize(
+    "damaged", [7, None, "text", {"a": 1}, [7], [{}], [{"bbox": [1, 2], "label": "a"}],
+    [{"bbox": ["x", 1, 1, 1], "label": "a"}], [{"bbox": [1, 2, 3, 10**400], "label": "a"}],
+    [{"bbox": [1, 2, 3, 4], "label": {}}]]
+)  # fmt: skip
+def test_what_is_no_boxes_is_in_no_figure_of_coco(varied, damaged):
+    records = [record for sample in varied("cfmme_seal_detection") for record in sample.records]
+    name = "cfmme_seal_detection"
+    expected = figures(name, sums(name, records[:-2]), records[:-2])["coco_map"]
+    records[-1] = replace(records[-1], gold=damaged)
+    records[-2] = replace(records[-2], prediction=damaged)
+    assert figures(name, sums(name, records), records)["coco_map"] == expected

@@ -196,3 +196,34 @@ def test_all_runs_of_a_folder(write_run, make):
     assert [run.date for run in read.open_runs(folder.parent)] == [DATE, "20270101_000000"]
     with pytest.raises(SettingError, match="has no sample files"):
         read.open_runs(folder / "20280101_000000_results.json")
+
+
+@pytest.mark.parametrize(
+    "fault", ["a link out", "a link to itself", "a link to nowhere", "a device", "a folder"]
+)
+@pytest.mark.parametrize("name", ["samples_mfe_text.jsonl", "results.json", "verdicts.jsonl"])
+def test_a_run_has_no_files_outside_its_folder(write_run, make, tmp_path, name, fault):
+    folder = write_run({"mfe_text": [make.judged(1)]})
+    path = folder / f"{DATE}_{name}"
+    outside = tmp_path / "other.jsonl"
+    outside.write_bytes(path.read_bytes() if path.exists() else b"{}")
+    path.unlink(missing_ok=True)
+    targets = {"a link out": outside, "a link to itself": path, "a device": "/dev/zero"}
+    if fault == "a folder":
+        path.mkdir()
+    else:
+        path.symlink_to(targets.get(fault, tmp_path / "nowhere"))
+
+    def read_all():
+        run = open_run(folder)
+        return run.about, run.companion("verdicts")
+
+    with pytest.raises(SettingError, match=rf"^\S+{name}: is no file of this folder"):
+        read_all()
+
+
+def test_a_run_in_a_linked_folder_is_one(write_run, make, tmp_path):
+    folder = write_run({"mfe_text": [make.judged(1)]})
+    (tmp_path / "link").symlink_to(folder)
+    (folder / f"{DATE}_samples_mfe_chart.jsonl").symlink_to(folder / f"{DATE}_samples_mfe_text.jsonl")
+    assert list(open_run(tmp_path / "link").samples) == ["mfe_chart", "mfe_text"]
