@@ -480,10 +480,11 @@ def environment(host_environment):
 
 
 def samples(out, task):
-    """The lines of a task's sample file, in the order of the docs."""
-    (found,) = Path(out).glob(f"**/*samples_{task}*.jsonl")
+    """The lines of a task's sample file, in the order of the docs, whose pictures lie in different places."""
+    (found,) = [*Path(out).glob(f"**/*_samples_{task}.jsonl"), *Path(out).glob(f"**/samples_{task}_2*.jsonl")]
     lines = [json.loads(line) for line in found.read_text(encoding="utf-8").splitlines()]
-    return sorted(lines, key=lambda line: line["doc_id"])
+    kept = [{key: value for key, value in line.items() if key not in ("doc", "doc_hash")} for line in lines]
+    return sorted(kept, key=lambda line: line["doc_id"])
 
 
 @pytest.fixture(scope="module")
