@@ -34,6 +34,8 @@ def run(args: argparse.Namespace) -> int:
     if not chosen:
         raise SettingError(f"{host.name} has no task of {', '.join(args.benchmark)}")
     root = upstream.place(args.destination, host)
+    for name in chosen:
+        upstream.free(name, root)
     try:
         for name in dict.fromkeys(chosen):
             print(upstream.export(name, host, root, with_data=args.with_data))

@@ -33,7 +33,7 @@ REQUIREMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """What to install for an imported package."""
 
-OPTIONAL = frozenset({"bm25s", "Stemmer", "sentence_transformers", "opencc", "pypdfium2"})
+OPTIONAL = frozenset({"opencc", "pypdfium2"})
 """Packages that exported tasks import only for what is not exported, or where they happen to be installed."""
 
 

@@ -20,7 +20,10 @@ _PREPARING = re.compile(r"^process_docs: !function (\S+)\n", re.MULTILINE)
 _LIST = re.compile(r"^metric_list:\n(?:[ #].*\n)+", re.MULTILINE)
 
 LEFT_OUT = ("famma_rag", "famma_rag_txt")
-"""Tasks that need an index of the reader's own books, which this package makes."""
+"""Tasks that search an index of the reader's own books.
+
+A command of this package makes it, and no two readers' figures compare: nothing to propose to a host.
+"""
 
 
 @dataclass

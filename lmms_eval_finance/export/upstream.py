@@ -22,10 +22,11 @@ VENDORED = "_finance"
 STAND_INS = {
     "lmms_eval_finance.data.sources": "lmms_eval_finance.export.sources",
     "lmms_eval_finance.tasks.wrapper": "lmms_eval_finance.export.wrapper",
+    "lmms_eval_finance.tasks.famma.retrieval": "lmms_eval_finance.export.retrieval",
 }
 """Modules that a task folder has another in place of; some are only there."""
 
-_SOURCES, _WRAPPER = STAND_INS
+_SOURCES, _WRAPPER, _ = STAND_INS
 
 
 def export(benchmark: str, host: Host, root: Path, *, with_data: bool = False) -> Path:
@@ -42,9 +43,7 @@ def export(benchmark: str, host: Host, root: Path, *, with_data: bool = False) -
     """
     files = tasks_for(benchmark, host)
     modules = modules_of(files, host)
-    folder = root / benchmark
-    if folder.exists():
-        raise SettingError(f"{folder}: is there already; remove it or choose another folder")
+    folder = free(benchmark, root)
     needed = closure.closure(modules, STAND_INS)
     folder.mkdir(parents=True)
     try:
@@ -60,6 +59,18 @@ def export(benchmark: str, host: Host, root: Path, *, with_data: bool = False) -
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+    return folder
+
+
+def free(benchmark: str, root: Path) -> Path:
+    """Where a benchmark's folder goes.
+
+    Raises:
+        SettingError: something is there.
+    """
+    folder = root / benchmark
+    if folder.exists() or folder.is_symlink():
+        raise SettingError(f"{folder}: is there already; remove it or choose another folder")
     return folder
 
 
@@ -80,14 +91,16 @@ def modules_of(files: task_files.TaskFiles, host: Host) -> list[str]:
 
 
 def place(destination: Path, host: Host) -> Path:
-    """The folder of tasks in a checkout, or the destination itself if it is empty or not there yet.
+    """The folder of tasks in a checkout, or the destination itself if it holds at most exported tasks.
 
     Raises:
         SettingError: it is neither.
     """
     if (destination / host.tasks).is_dir():
         return destination / host.tasks
-    if destination.exists() and (not destination.is_dir() or any(destination.iterdir())):
+    if destination.is_dir() and all((entry / VENDORED).is_dir() for entry in destination.iterdir()):
+        return destination
+    if destination.exists() or destination.is_symlink():
         raise SettingError(
             f"{destination}: neither a checkout of {host.name} (it has no {host.tasks}) nor an empty folder"
         )
@@ -119,7 +132,11 @@ def _vendor(needed: closure.Closure, benchmark: str, root: Path) -> None:
 
 def _files_beside(package: Path, benchmark: str) -> list[Path]:
     """What the modules of a package read: scripts beside them, the benchmark's templates and errata."""
-    templates = [path for path in (package / "templates").glob("*.txt") if benchmark in path.stem.split("_")]
+    templates = [
+        path
+        for path in (package / "templates").glob("*.txt")
+        if benchmark in path.stem.split("_") and path.stem not in task_files.LEFT_OUT
+    ]
     errata = [path for path in (package / "errata").glob("*.jsonl") if path.stem == benchmark]
     return sorted([*package.glob("*.js"), *templates, *errata])
 

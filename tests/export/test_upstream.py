@@ -300,18 +300,22 @@ def test_the_list_in_the_documentation_is_right(benchmark):
     cells = []
     for host in HOSTS.values():
         files = upstream.tasks_for(benchmark, host)
-        modules = {dotted.rpartition(".")[0] for dotted in files.functions.values()}
-        listed = host.requirements(closure.closure(modules, upstream.STAND_INS).packages)
-        names = [name for name in (Requirement(one).name for one in listed) if name != "tomli"]
-        cells.append(", ".join(names) or "no tasks")
+        needed = closure.closure(upstream.modules_of(files, host), upstream.STAND_INS)
+        listed = [Requirement(one).name for one in host.requirements(needed.packages)]
+        cells.append(", ".join(name for name in listed if name != "tomli") if files.texts else "no tasks")
     text = (ROOT / "docs" / "contributing_upstream.md").read_text(encoding="utf-8")
     assert f"| {benchmark} | {' | '.join(cells)} |" in text
 
 
-@pytest.mark.parametrize("benchmark", BENCHMARKS)
-def test_every_package_that_is_imported_is_accounted_for(benchmark):
-    needed = closure.closure([f"lmms_eval_finance.tasks.{benchmark}.utils"], upstream.STAND_INS)
-    assert needed.packages <= set(REQUIREMENTS) | OPTIONAL
+@pytest.mark.parametrize(("host", "benchmark"), PLACES)
+def test_every_package_that_is_imported_is_accounted_for(host, benchmark):
+    host = HOSTS[host]
+    modules = upstream.modules_of(upstream.tasks_for(benchmark, host), host)
+    assert closure.closure(modules, upstream.STAND_INS).packages <= set(REQUIREMENTS) | OPTIONAL
+
+
+def test_no_code_of_retrieval_is_exported(exported):
+    assert not list(exported.glob("*/*/_finance/rag*"))
 
 
 def test_a_stand_in_takes_the_place_of_a_module():
@@ -624,6 +628,16 @@ def test_a_checkout_takes_the_tasks_among_its_own(tmp_path, host):
     with pytest.raises(SettingError, match="is there already"):
         upstream.export("mfe", HOSTS[host], tasks)
     assert sorted(path.name for path in (tasks / "mfe").iterdir()) == before
+
+
+def test_benchmarks_can_be_added_one_by_one_and_none_is_written_where_one_is_there(tmp_path, capsys):
+    place = tmp_path / "x"
+    for name in ("mfe", "famma"):
+        assert main(["export", "upstream", str(place), "--host", "lm-eval", "--benchmark", name]) == 0
+    assert sorted(path.name for path in place.iterdir()) == ["famma", "mfe"]
+    assert main(["export", "upstream", str(place), "--host", "lm-eval"]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert sorted(path.name for path in place.iterdir()) == ["famma", "mfe"]
 
 
 @pytest.mark.parametrize("taken", ["file", "folder"])
