@@ -18,6 +18,7 @@ from lmms_eval_finance.metrics.fields import FieldCounts
 from lmms_eval_finance.metrics.intervals import ClusterSums, Interval
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Record
+from lmms_eval_finance.settings import SettingError
 from lmms_eval_finance.tasks import registry
 from lmms_eval_finance.tasks.cfmme.figures import FIRST, SOURCES
 
@@ -42,10 +43,19 @@ def sums(task: str, records: Sequence[Record]) -> ClusterSums:
 
 
 def item_parts(task: str, record: Record) -> dict[Hashable, float]:
-    """What one record adds to `sums`."""
+    """What one record adds to `sums`.
+
+    Raises:
+        SettingError: the record lacks parts that those of the task have.
+    """
     found = registry.find(task)
     special = _PARTS.get(found.benchmark if found else "", _no_parts)
-    return {**_parts(record), **dict(special(record))}
+    try:
+        return {**_parts(record), **dict(special(record))}
+    except KeyError as error:
+        raise SettingError(
+            f"{task}: the item {record.id!r} has no part {error}: its sample file is damaged or another task's"
+        ) from None
 
 
 def joint(records: Mapping[str, Sequence[Record]]) -> ClusterSums:

@@ -8,6 +8,7 @@ import pytest
 
 from lmms_eval_finance.metrics.intervals import mean_interval
 from lmms_eval_finance.runs.figures import figures, primary, sums
+from lmms_eval_finance.settings import SettingError
 from lmms_eval_finance.tasks import registry
 from lmms_eval_finance.tasks.registry import _load, settings_of
 
@@ -104,3 +105,13 @@ def test_what_is_no_boxes_is_in_no_figure_of_coco(varied, damaged):
     records[-1] = replace(records[-1], gold=damaged)
     records[-2] = replace(records[-2], prediction=damaged)
     assert figures(name, sums(name, records), records)["coco_map"] == expected
+
+
+@pytest.mark.parametrize(
+    ("task", "part"), [("finmme_finscore", "incorrect"), ("cfmme_information_extraction", "gold")]
+)
+def test_records_without_the_parts_of_their_task_are_named(varied, task, part):
+    record = varied(task)[0].records[0]
+    damaged = replace(record, parts={name: number for name, number in record.parts.items() if name != part})
+    with pytest.raises(SettingError, match=f"{task}: the item '{record.id}' has no part '{part}'"):
+        sums(task, [damaged])
