@@ -67,12 +67,15 @@ def readme(benchmark: str, host: Host, names: Sequence[str], requirements: Seque
 _SETTINGS = """\
 Environment variables: `LMMS_EVAL_FINANCE_ERRATA=1` scores on corrected golds where there are any,
 `LMMS_EVAL_FINANCE_JUDGES` names a file of language judges for open answers (without it, rules decide),
-`LMMS_EVAL_FINANCE_IDS` restricts the items."""
+`LMMS_EVAL_FINANCE_IDS` restricts the items. A wrong one, and rows that lack a column or repeat an id, end the run
+before anything is generated. Every record carries a signature that names the rows by their hash."""
 
 
 _ROUNDS = """
 
-What is asked in rounds needs a model wrapper that implements `generate_until_multi_round`."""
+What is asked in rounds needs a model wrapper that implements `generate_until_multi_round` (in lmms-eval 0.7.3
+`vllm`, `qwen2_vl`, `llava_onevision`, and `qwen2_5_vl` with `--force_simple`); with any other the run ends before
+anything is generated."""
 
 
 def sections(card: str) -> dict[str, str]:

@@ -15,6 +15,11 @@ pytestmark = pytest.mark.host
 pytest.importorskip("lm_eval", reason="lm-eval is not installed")
 
 BIN = Path(sys.executable).parent
+DOC = Path(__file__).resolve().parents[2] / "docs" / "lm_eval.md"
+TEMPLATE = (
+    "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}assistant: {% endif %}"
+)
 TASKS = "mfe_text,famma_txt,cfmme_qa_table_html"
 
 
@@ -106,7 +111,9 @@ def tiny_text_model(tmp_path_factory):
         vocab_size=400, special_tokens=["<eos>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
     )
     tokenizer.train_from_iterator(["Answer: 5 %", "fonds commun de placement"], trainer)
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<eos>", pad_token="<eos>")
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token="<eos>", pad_token="<eos>", chat_template=TEMPLATE
+    )
     config = GPT2Config(
         vocab_size=len(fast), n_positions=4096, n_embd=32, n_layer=2, n_head=2, eos_token_id=0, bos_token_id=0
     )
@@ -116,9 +123,26 @@ def tiny_text_model(tmp_path_factory):
     return folder
 
 
-def test_a_tiny_model_runs_through_hf(lm_eval, tiny_text_model):
-    results = lm_eval(
-        *("--model", "hf", "--model_args", f"pretrained={tiny_text_model}", "--device", "cpu"),
-        *("--tasks", "mfe_text", "--limit", "3", "--gen_kwargs", "max_gen_toks=8"),
+def test_the_documented_commands_run_a_tiny_model_through_hf(tmp_path, tiny_text_model, host_environment):
+    lines = [line[4:] for line in DOC.read_text(encoding="utf-8").splitlines() if line.startswith("    ")]
+    assert lines.pop(0) == 'pip install "lmms-eval-finance[lm-eval]"'
+    (tmp_path / "MODEL").symlink_to(tiny_text_model)
+    script = "\n".join([*lines[:-1], f"{lines[-1]} --limit 3 --gen_kwargs max_gen_toks=8"])
+    variables = {
+        name: value for name, value in host_environment().items() if not name.startswith("LMMS_EVAL_")
+    }
+    variables["PATH"] = f"{BIN}:{variables['PATH']}"
+    done = subprocess.run(
+        ["bash", "-ec", script], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
     )
+    assert done.returncode == 0, done.stderr[-4000:]
+    (found,) = tmp_path.glob("out/**/results_*.json")
+    results = json.loads(found.read_text(encoding="utf-8"))
     assert figures(results, "mfe_text")["accuracy"] == 0
+    assert "accuracy" in figures(results, "famma_txt")
+    (samples,) = tmp_path.glob("out/**/samples_mfe_text_*.jsonl")
+    asked = json.loads(samples.read_text(encoding="utf-8").splitlines()[0])["arguments"]["gen_args_0"][
+        "arg_0"
+    ]
+    assert asked.startswith("user: ")
+    assert asked.endswith("assistant: Answer:")
