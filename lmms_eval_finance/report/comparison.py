@@ -82,7 +82,8 @@ def flips(comparison: Comparison, names: tuple[str, str]) -> Table:
 
 def _items(comparison: Comparison) -> str:
     alone = [count for count in (comparison.only_first, comparison.only_second) if count]
-    text = f"{len(comparison.pairs):,} items are scored in both runs"
+    count = len(comparison.pairs)
+    text = f"{count:,} {'item is' if count == 1 else 'items are'} scored in both runs"
     return f"{text}, {sum(alone):,} in one alone." if alone else f"{text}."
 
 

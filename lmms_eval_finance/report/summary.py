@@ -11,7 +11,7 @@ from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Record
 from lmms_eval_finance.metrics.signature import Signature
 from lmms_eval_finance.runs import dialogues
-from lmms_eval_finance.runs.figures import figures, sums
+from lmms_eval_finance.runs.figures import figures, sums, with_few_values
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class TaskSummary:
         With `without_undecided`, items that the rule judge could not decide are in no figure.
         """
         changed = None if before is None else _changes(before, records)
-        counted = [
-            record for record in records if not (without_undecided and record.outcome is Outcome.UNDECIDED)
-        ]
+        counted = with_few_values(
+            [record for record in records if not (without_undecided and record.outcome is Outcome.UNDECIDED)]
+        )
         totals = sums(task, counted)
         return cls(
             task=task,

@@ -143,7 +143,7 @@ class Table:
         title = f"{self.name}-title"
         kinds = [*self.kinds, *[""] * len(self.rows)]
         head = "".join(
-            f'<th scope="col"{_class("number" if number else "")}>{_breakable(column)}</th>'
+            f'<th scope="col"{_class("number" if number else "", _width(column))}>{_breakable(column)}</th>'
             for column, number in zip(self.columns, numeric, strict=True)
         )
         rows = "".join(
@@ -169,7 +169,8 @@ class Table:
     ) -> Iterator[str]:
         for place, cell in enumerate(row):
             value = cell.value if isinstance(cell, Marked) else cell
-            shown = _breakable(self._number(value))
+            text = self._number(value)
+            shown = _breakable(text)
             for mark in _marks(cell):
                 letter = letters[mark]
                 shown += (
@@ -180,7 +181,7 @@ class Table:
                 shown += f' <span class="aside">{escape(aside)}</span>'
             tag = "th" if place == 0 else "td"
             scope = ' scope="row"' if place == 0 else ""
-            yield f"<{tag}{scope}{_class('number' if numeric[place] else '')}>{shown}</{tag}>"
+            yield f"<{tag}{scope}{_class('number' if numeric[place] else '', _width(text))}>{shown}</{tag}>"
 
     def _numeric(self) -> list[bool]:
         return [
@@ -214,6 +215,8 @@ class Table:
         return f"[{self._number(cell.low)}, {self._number(cell.high)}]"
 
 
+_LONG = 60
+"""Texts of more characters are broken anywhere in HTML."""
 _RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"  # there is no raised q
 
 
@@ -267,8 +270,13 @@ def _inert(value: str | float | None) -> str | float:
     return _FORMULA.sub("'", value.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _class(name: str) -> str:
-    return f' class="{name}"' if name else ""
+def _class(*names: str) -> str:
+    given = " ".join(filter(None, names))
+    return f' class="{given}"' if given else ""
+
+
+def _width(text: str) -> str:
+    return "long" if len(text) > _LONG else ""
 
 
 def _named(column: str, extras: Sequence[str]) -> list[str]:

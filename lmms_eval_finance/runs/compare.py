@@ -14,7 +14,7 @@ import numpy as np
 from lmms_eval_finance.metrics.intervals import ClusterSums, Interval
 from lmms_eval_finance.metrics.records import Record
 from lmms_eval_finance.metrics.signature import Signature
-from lmms_eval_finance.runs.figures import figures_of, item_parts
+from lmms_eval_finance.runs.figures import bounded, figures_of, item_parts, with_few_values
 
 RESAMPLES = 2000
 SMALLEST_SLICE = 5
@@ -104,7 +104,8 @@ class Comparison:
             for run, record in enumerate(pair):
                 merged |= {(run, name): number for name, number in item_parts(self.task, record).items()}
             parts.append(merged)
-        sums = ClusterSums(parts, [_cluster(pair) for pair in self.pairs], resamples=RESAMPLES)
+        clusters = [_cluster(pair) for pair in self.pairs]
+        sums = ClusterSums(bounded(self.task, parts), clusters, resamples=RESAMPLES)
         of_run = [_of_run(run, sums.totals) for run in (0, 1)]
         found = {}
         names = [dict(figures_of(self.task, totals)) for totals in of_run]
@@ -130,8 +131,10 @@ class Comparison:
 
 def compare(task: str, first: Sequence[Record], second: Sequence[Record]) -> Comparison:
     """Pair two runs' records of a task."""
-    ones = {record.id: record for record in first if record.score is not None}
-    others = {record.id: record for record in second if record.score is not None}
+    ones, others = (
+        {record.id: record for record in with_few_values(records) if record.score is not None}
+        for records in (first, second)
+    )
     shared = sorted(ones.keys() & others.keys())
     pairs = [(ones[identity], others[identity]) for identity in shared]
     differing: dict[str, tuple[str, str]] = {}

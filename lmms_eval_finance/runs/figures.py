@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +28,9 @@ Figure = Callable[[Totals], "float | None"]
 
 N, SCORE, ALL = "n", "score", "all"
 """Names of sums: of the records that are scored, of their scores, of all records."""
+MOST_VALUES = 500
+"""Labels of more values break nothing down: they are ids in all but name."""
+_MOST_SUMS, _LARGEST = 20_000, 100_000_000
 
 
 def sums(task: str, records: Sequence[Record]) -> ClusterSums:
@@ -35,11 +39,44 @@ def sums(task: str, records: Sequence[Record]) -> ClusterSums:
     Beside `N`, `SCORE` and `ALL`: ``("n", label, value)`` and ``("score", label, value)`` for each label,
     ``("outcome", name)``, ``("part", name)`` for `Record.parts` of scored records, and what FinScore and the
     weighted F1 take.
+
+    Raises:
+        SettingError: see `item_parts` and `bounded`.
     """
     return ClusterSums(
-        [item_parts(task, record) for record in records],
+        bounded(task, [item_parts(task, record) for record in records]),
         [record.cluster or record.id for record in records],
     )
+
+
+def bounded(task: str, parts: list[dict[Hashable, float]]) -> list[dict[Hashable, float]]:
+    """The parts of items, where their sums fit into memory.
+
+    Raises:
+        SettingError: there are so many names that only a damaged file can have them.
+    """
+    names = len(set().union(*parts))
+    if names > _MOST_SUMS or names * len(parts) > _LARGEST:
+        raise SettingError(
+            f"{task}: {names:,} different labels and parts in {len(parts):,} items are too many to sum up: "
+            "its sample file is damaged"
+        )
+    return parts
+
+
+def with_few_values(records: Sequence[Record]) -> list[Record]:
+    """The records without labels of more than `MOST_VALUES` values."""
+    values: dict[str, set[str]] = {}
+    for record in records:
+        for label, value in record.labels.items():
+            values.setdefault(label, set()).add(value)
+    many = {label for label, found in values.items() if len(found) > MOST_VALUES}
+    if not many:
+        return list(records)
+    return [
+        replace(record, labels={label: value for label, value in record.labels.items() if label not in many})
+        for record in records
+    ]
 
 
 def item_parts(task: str, record: Record) -> dict[Hashable, float]:

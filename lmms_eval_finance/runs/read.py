@@ -83,10 +83,11 @@ class Run:
 
     @property
     def model(self) -> str:
-        """The model's name: the host's, else that of its wrapper, else the folder's."""
+        """The model's name in one printable line: the host's, else that of its wrapper, else the folder's."""
         config = self.about.get("config")
         wrapper = config.get("model") if isinstance(config, dict) else None
-        return str(self.about.get("model_name") or wrapper or self.folder.name)
+        named = (_one_line(str(name)) for name in (self.about.get("model_name"), wrapper) if name)
+        return next(filter(None, named), self.folder.name)
 
     def companion(self, kind: str) -> Path:
         """A file of ours beside the run's: ``<date>_<kind>.jsonl`` (verdicts, review, decisions).
@@ -170,6 +171,16 @@ def _samples(folder: Path, date: str) -> dict[str, Path]:
     return {
         match["task"]: own_file(entry) for entry, match in matches.items() if match and match["date"] == date
     }
+
+
+def _one_line(text: str) -> str:
+    """The text without line ends, controls, signs that turn the direction of writing, and lone surrogates.
+
+    >>> _one_line(" a\\nb "), len(_one_line("x" * 3000))
+    ('a b', 120)
+    """
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    return line if len(line) <= 120 else f"{line[:60]}…{line[-59:]}"
 
 
 def own_file(path: Path) -> Path:

@@ -25,14 +25,16 @@ class SavedRun:
     """
 
     def __init__(self, folder: Path, model: str, date: str) -> None:
-        self.folder = folder / (re.sub(r"[^\w.-]+", "__", model).strip(".") or "model")
+        self.folder = folder / (re.sub(r"[^\w.-]+", "__", model).strip(".")[:200] or "model")
         self.date = date
         self._model = model
         self._files: dict[str, TextIO] = {}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             # "x": two runs of one date would mix their sample files
-            self._results = (self.folder / f"{date}_results.json").open("x", encoding="utf-8")
+            self._results = (self.folder / f"{date}_results.json").open(
+                "x", encoding="utf-8", errors="replace"
+            )
         except FileExistsError:
             raise SettingError(
                 f"{self.folder / f'{date}_results.json'}: exists already; choose another folder"

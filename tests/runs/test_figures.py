@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lmms_eval_finance.metrics.intervals import mean_interval
-from lmms_eval_finance.runs.figures import figures, primary, sums
+from lmms_eval_finance.runs.figures import MOST_VALUES, figures, primary, sums, with_few_values
 from lmms_eval_finance.settings import SettingError
 from lmms_eval_finance.tasks import registry
 from lmms_eval_finance.tasks.registry import _load, settings_of
@@ -115,3 +115,23 @@ def test_records_without_the_parts_of_their_task_are_named(varied, task, part):
     damaged = replace(record, parts={name: number for name, number in record.parts.items() if name != part})
     with pytest.raises(SettingError, match=f"{task}: the item '{record.id}' has no part '{part}'"):
         sums(task, [damaged])
+
+
+def test_labels_that_are_ids_break_nothing_down(make):
+    records = [
+        replace(make.judged(number), labels={"page": f"p{number}", "kind": f"k{number % 2}"})
+        for number in range(MOST_VALUES + 1)
+    ]
+    assert {tuple(record.labels) for record in with_few_values(records)} == {("kind",)}
+    assert with_few_values(records[:-1]) == records[:-1]
+
+
+def test_more_names_than_can_be_summed_are_an_error(make):
+    records = [
+        replace(make.judged(number, "correct"), parts={f"{number} {n}": 1.0 for n in range(50)})
+        for number in range(500)
+    ]
+    with pytest.raises(
+        SettingError, match=r"mfe_text: 25,\d+ different labels and parts in 500 items are too many"
+    ):
+        sums("mfe_text", records)

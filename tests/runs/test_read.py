@@ -177,6 +177,8 @@ def test_the_model_is_named_by_the_host_or_its_folder(write_run, make):
         ({"model_name": "org/m", "config": {"model": "vllm"}}, "org/m"),
         ({"model_name": "", "config": {"model": "dummy"}}, "dummy"),
         ({"config": "x"}, folder.name),
+        ({"model_name": " \n\u202e"}, folder.name),
+        ({"model_name": "a\nb\u202e\ud800\u2028c\x1b[0m 模型"}, "a b c [0m 模型"),
         ({}, folder.name),
     ):
         results.write_text(json.dumps(about))
