@@ -30,14 +30,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the folders and say what each needs."""
     host = HOSTS[args.host]
-    chosen = [name for name in args.benchmark or BENCHMARKS if upstream.tasks_for(name, host).texts]
-    if not chosen:
-        raise SettingError(f"{host.name} has no task of {', '.join(args.benchmark)}")
+    there = [name for name in BENCHMARKS if upstream.tasks_for(name, host).texts]
+    chosen = list(dict.fromkeys(args.benchmark or there))
+    if not set(chosen) <= set(there):
+        without = ", ".join(name for name in chosen if name not in there)
+        raise SettingError(f"{host.name} has no task of {without}")
     root = upstream.place(args.destination, host)
     for name in chosen:
-        upstream.free(name, root)
+        upstream.check(name, host, root, with_data=args.with_data)
     try:
-        for name in dict.fromkeys(chosen):
+        for name in chosen:
             print(upstream.export(name, host, root, with_data=args.with_data))
     except OSError as error:
         raise SettingError(f"{root}: cannot be written ({error})") from error

@@ -41,9 +41,10 @@ def export(benchmark: str, host: Host, root: Path, *, with_data: bool = False) -
     Raises:
         SettingError: the place is taken, or the rows cannot be found.
     """
+    check(benchmark, host, root, with_data=with_data)
     files = tasks_for(benchmark, host)
     modules = modules_of(files, host)
-    folder = free(benchmark, root)
+    folder = root / benchmark
     needed = closure.closure(modules, STAND_INS)
     folder.mkdir(parents=True)
     try:
@@ -62,16 +63,17 @@ def export(benchmark: str, host: Host, root: Path, *, with_data: bool = False) -
     return folder
 
 
-def free(benchmark: str, root: Path) -> Path:
-    """Where a benchmark's folder goes.
+def check(benchmark: str, host: Host, root: Path, *, with_data: bool) -> None:
+    """See that `export` can be done, without writing anything.
 
     Raises:
-        SettingError: something is there.
+        SettingError: as `export`.
     """
     folder = root / benchmark
     if folder.exists() or folder.is_symlink():
         raise SettingError(f"{folder}: is there already; remove it or choose another folder")
-    return folder
+    for split in tasks_for(benchmark, host).local_splits if with_data else ():
+        sources.locate(benchmark, split)
 
 
 def tasks_for(benchmark: str, host: Host) -> task_files.TaskFiles:

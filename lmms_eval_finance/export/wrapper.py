@@ -29,7 +29,7 @@ def suited(process_docs: Callable[[Any], Any], *, rounds: bool = False) -> Calla
     def prepared(rows: Any) -> Any:
         wrapper = in_use()
         if wrapper is not None:
-            delivery.note(messages=not wrapper.is_simple, prefill=False)
+            delivery.note(messages=not getattr(wrapper, "is_simple", True), prefill=False)
             if rounds and not has_rounds(wrapper):
                 raise SystemExit(
                     _REFUSAL.format(name=type(wrapper).__name__, module=type(wrapper).__module__)
@@ -65,4 +65,5 @@ def has_rounds(wrapper: Any) -> bool:
     owner = next(kind for kind in type(wrapper).__mro__ if _METHOD in vars(kind))
     code = getattr(vars(owner)[_METHOD], "__code__", None)
     unwritten = code is not None and code.co_names[:1] == ("NotImplementedError",)
-    return not unwritten and getattr(owner, "is_simple", wrapper.is_simple) == wrapper.is_simple
+    simple = getattr(wrapper, "is_simple", True)
+    return not unwritten and getattr(owner, "is_simple", simple) == simple
