@@ -19,7 +19,9 @@ from lmms_eval_finance.settings import SettingError
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "first", metavar="A", help="a run: its results file or folder; NAME=RUN gives it a name"
+        "first",
+        metavar="A",
+        help="a run: its results file or folder, which may hold a run for each task; NAME=RUN gives it a name",
     )
     parser.add_argument("second", metavar="B", help="the run that is compared with it")
     parser.add_argument("--task", action="append", help="only this task; may be given several times")
@@ -33,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the comparison of every task that both runs have."""
     first, second = _one(args.first), _one(args.second)
-    names = distinct([first.model, second.model])
+    names = distinct([first[0].model, second[0].model])
     pair = names[0], names[1]
     found = _comparisons(first, second, args.task)
     refused = {one.task: marks for one in found if (marks := shown.differing(one.differing))}
@@ -53,16 +55,19 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _one(argument: str) -> NamedRun:
+def _one(argument: str) -> list[NamedRun]:
+    """The runs that make up one: a single run, or runs of one model each with tasks of its own."""
     runs = named_runs([argument])
-    if len(runs) > 1:
+    tasks = [task for named in runs for task in named.run.samples]
+    if len({named.model for named in runs}) > 1 or len(set(tasks)) < len(tasks):
         listed = "\n  ".join(str(named.run.results) for named in runs)
         raise SettingError(f"{argument}: holds {len(runs)} runs; name one of\n  {listed}")
-    return runs[0]
+    return runs
 
 
-def _comparisons(first: NamedRun, second: NamedRun, tasks: list[str] | None) -> list[Comparison]:
-    shared = [task for task in first.run.samples if task in second.run.samples]
+def _comparisons(first: list[NamedRun], second: list[NamedRun], tasks: list[str] | None) -> list[Comparison]:
+    theirs = {task for named in second for task in named.run.samples}
+    shared = sorted(task for named in first for task in named.run.samples if task in theirs)
     wanted = [task for task in shared if tasks is None or task in tasks]
     if tasks is not None and len(wanted) < len(set(tasks)):
         missing = sorted(set(tasks) - set(wanted))
@@ -77,10 +82,11 @@ def _comparisons(first: NamedRun, second: NamedRun, tasks: list[str] | None) -> 
     return found
 
 
-def _records(named: NamedRun) -> dict[str, list[Record]]:
+def _records(runs: list[NamedRun]) -> dict[str, list[Record]]:
     found: dict[str, list[Record]] = {}
-    for task, record in rescored(named.run):
-        found.setdefault(task, []).append(record)
+    for named in runs:
+        for task, record in rescored(named.run):
+            found.setdefault(task, []).append(record)
     return found
 
 

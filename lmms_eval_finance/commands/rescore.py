@@ -23,7 +23,7 @@ from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Record
 from lmms_eval_finance.report.summary import TaskSummary, summary_text
 from lmms_eval_finance.runs.predictions import read_predictions, score_predictions
-from lmms_eval_finance.runs.read import Run, Sample, open_run
+from lmms_eval_finance.runs.read import Run, Sample, open_runs
 from lmms_eval_finance.runs.rescore import scored_again, without_collections
 from lmms_eval_finance.runs.save import SavedRun
 from lmms_eval_finance.tasks import registry
@@ -31,7 +31,9 @@ from lmms_eval_finance.tasks import registry
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("runs", metavar="RUN", type=Path, nargs="*", help="a run's results file or folder")
+    parser.add_argument(
+        "runs", metavar="RUN", type=Path, nargs="*", help="results files, or folders with runs"
+    )
     parser.add_argument("--skip-broken", action="store_true", help="leave out lines that cannot be read")
     parser.add_argument(
         "--without-undecided",
@@ -80,9 +82,9 @@ def run(args: argparse.Namespace) -> int:
     if args.predictions is not None:
         return _predictions(args)
     failed = total = 0
-    for path in args.runs:
+    for found in (found for path in args.runs for found in open_runs(path)):
         with without_collections():
-            tasks = _again(open_run(path), args)
+            tasks = _again(found, args)
         failed += sum(record.outcome is Outcome.JUDGE_FAILED for task in tasks for record in task.records)
         total += sum(len(task.records) for task in tasks)
     try:

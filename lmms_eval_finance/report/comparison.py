@@ -26,9 +26,9 @@ def tables(comparison: Comparison, names: tuple[str, str]) -> list[Table]:
         "better",
         "worse",
         "bootstrap p",
-        "Holm",
+        "bootstrap p, Holm",
         "McNemar p",
-        "Holm ",
+        "McNemar p, Holm",
     ]
     lines = [comparison.overall(), *comparison.slices()]
     shown = Table(

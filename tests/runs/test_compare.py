@@ -238,3 +238,16 @@ def test_runs_without_common_items(varied, save_run, capsys):
     second = save_run({"mfe_table": varied("mfe_table")}, model="b")
     assert main(["compare", str(first.folder), str(second.folder)]) == 2
     assert "share no scored item" in capsys.readouterr().err
+
+
+def test_a_folder_with_a_run_for_each_task_is_one_run(varied, save_run, capsys):
+    first = save_run({"mfe_text": varied("mfe_text", 1), "mfe_table": varied("mfe_table", 1)}, model="a")
+    second = save_run({"mfe_text": varied("mfe_text", 2)}, model="b")
+    save_run({"mfe_table": varied("mfe_table", 2)}, model="b", date="20270101_000000")
+    assert main(["compare", str(first.folder), str(second.folder)]) == 0
+    out = capsys.readouterr().out
+    assert "**mfe_text: b against a**" in out
+    assert "**mfe_table: b against a**" in out
+    save_run({"mfe_table": varied("mfe_table", 3)}, model="b", date="20280101_000000")
+    assert main(["compare", str(first.folder), str(second.folder)]) == 2
+    assert "holds 3 runs; name one of" in capsys.readouterr().err

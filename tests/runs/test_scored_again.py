@@ -280,3 +280,14 @@ def test_undecided_items_can_be_left_out(write_run, make, capsys):
     assert "accuracy      1.0000" in out
     assert "1 undecided left out" in out
     assert "undecided:left out" in out
+
+
+def test_a_folder_of_several_runs_is_scored_as_a_whole(varied, save_run, tmp_path, capsys):
+    from lmms_eval_finance.cli import main
+
+    folder = save_run({"mfe_text": varied("mfe_text", 1)}, model="a").folder.parent
+    save_run({"mfe_table": varied("mfe_table", 1)}, model="b")
+    assert main(["rescore", str(folder), "-o", str(tmp_path / "new")]) == 0
+    out = capsys.readouterr().out
+    assert out.index("# a, ") < out.index("mfe_text: ") < out.index("# b, ") < out.index("mfe_table: ")
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {"a", "b"}
