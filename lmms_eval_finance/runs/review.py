@@ -143,5 +143,5 @@ def _name(verdict: bool) -> str:
     return CORRECT if verdict else INCORRECT
 
 
-def _listed(readings: Sequence[str]) -> str:
-    return ", ".join(reading or "no option" for reading in readings)
+def _listed(readings: Sequence[object]) -> str:
+    return ", ".join(str(reading or "no option") for reading in readings)

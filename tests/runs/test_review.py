@@ -84,6 +84,11 @@ def test_readings_that_differ(record, given, why):
     assert why_review(record, votes(*given)) == why
 
 
+def test_a_damaged_reading_is_shown_as_it_is():
+    damaged = [{"judge": "a", "verdict": False, "choice": 7}]
+    assert why_review(choice("B"), damaged) == "the rule reads B, language judges 7"
+
+
 HOSTILE = [
     "<script>document.title = 'owned'</script>",
     "<img src=x onerror=\"document.title='owned'\">",
