@@ -138,7 +138,7 @@ def _plain_answer(reply: str, low: str, items: OptionSet) -> Letters | None:
     return letters
 
 
-_PLAIN_ANSWER = re.compile(r"(?:[Ff]inal )?[Aa]nswer: ?([A-Z](?:, ?[A-Z])*)\.?")
+_PLAIN_ANSWER = re.compile(r"(?:[Ff]inal )?[Aa]nswer: ?([A-Z](?:, ?[A-Z]){0,25})\.?")
 _BETWEEN_LETTERS = frozenset(", ")
 _NEXT_QUESTION = re.compile(r"\n(?:#{1,4} ?)?(?:question|problem|exercice|题目|问题)(?: ?\d{1,3})? ?[:.]")
 _LABEL = re.compile(

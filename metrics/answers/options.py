@@ -19,7 +19,7 @@ Options: TypeAlias = Mapping[str, str] | Sequence[str]
 _LABEL = re.compile(
     r"\s*[(\[]?([A-Za-z])(?:[)\]][.:]?|[.:、)])(?=\s|[^\W\d_a-z]|\d|$)\s*|\s*\(([A-Za-z])\)\s*"
 )
-_PLAIN = re.compile(r"[A-Za-z0-9 .,;%'()?-]*")  # nothing in it to prepare
+_PLAIN = re.compile(r"[A-Za-z0-9 .,;%'()?-]{0,1000}")  # nothing in it to prepare
 _ARTICLE = re.compile(r"(?:the|an?|les?|la|une?) (?=([a-z']+))|l'(?=\w)")
 # Before one of these words an A is a letter; before any other word it is the article.
 AFTER_A = words(
@@ -115,11 +115,8 @@ def option_set(options: Options | None) -> OptionSet:
     A text may carry its own letter (`A. 5%`). Without options the letters A to Z count.
     """
     if isinstance(options, Mapping):
-        items = tuple(options.items())
-        try:
-            return _digest(items)
-        except TypeError:  # a value that cannot be looked up
-            return _digest(tuple((str(key), str(text)) for key, text in items))
+        # As texts, for 1, 1.0 and True would be the same to the cache.
+        return _digest(tuple((str(key), str(text)) for key, text in options.items()))
     texts = [str(text) for text in options or ()]
     own = [(match[1] or match[2]).upper() for text in texts if (match := _LABEL.match(text))]
     keys = own if len(own) == len(texts) and len(set(own)) == len(own) else ascii_uppercase
@@ -131,7 +128,6 @@ def _digest(items: tuple[tuple[str, str], ...]) -> OptionSet:
     keys: dict[str, str] = {}
     texts: dict[str, str] = {}
     for index, (key, text) in enumerate(items or tuple((letter, "") for letter in ascii_uppercase)):
-        key, text = str(key), str(text)
         letter = key if key in _LETTERS else key.strip(" .():").upper()
         if letter not in _LETTERS or letter in keys:
             letter = chr(0xE000 + index)  # no letter: only its text can be named

@@ -72,9 +72,20 @@ def test_a_plain_last_line_says_what_the_whole_reading_says(
             assert read == extract_letters(text, options, multiple), text
 
 
+def test_a_plain_last_line_of_a_model_that_repeats_itself_is_read_as_any_other() -> None:
+    named = ["A"] * 40 + ["C"] + ["B"] * 140
+    assert extract_letters(f"Answer: {', '.join(named)}", ["x", "y", "z"], True) == frozenset("A")
+
+
 @given(st.sampled_from("ABCDE"), st.lists(st.sampled_from(["a", "b", "A", "Yes", "5", "A, B"]), max_size=5))
 def test_a_gold_of_one_letter_is_read_as_any_other(gold: str, options: list[str]) -> None:
     assert parse_gold_letters(gold, options) == parse_gold_letters([gold], options)
+
+
+def test_options_that_are_no_texts_are_told_apart_whatever_was_read_before() -> None:
+    for value in (1, True, 1.0, 1):
+        assert option_sets.option_set({"A": value}).texts == {"A": str(value).lower()}  # type: ignore[dict-item]
+        assert option_sets.option_set({value: "x"}).keys == {"\ue000": str(value)}  # type: ignore[dict-item]
 
 
 @given(st.from_regex(r"[A-Za-z0-9 .,;%'()?-]*", fullmatch=True))
@@ -82,6 +93,11 @@ def test_a_plain_option_is_digested_as_any_other(text: str) -> None:
     with patch.object(option_sets, "_PLAIN", re.compile("(?!)")):
         digested = option_sets._digest.__wrapped__((("A", text),))
     assert option_sets._digest.__wrapped__((("A", text),)) == digested
+
+
+def test_an_option_too_long_to_be_read_whole_is_cut_whatever_is_in_it() -> None:
+    plain, marked = ({"A": sign + "b" * 30_000} for sign in ("b", "ß"))
+    assert len(option_sets.option_set(plain).texts["A"]) == len(option_sets.option_set(marked).texts["A"])
 
 
 # ---- what must not matter ----------------------------------------------------------
