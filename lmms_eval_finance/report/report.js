@@ -288,7 +288,7 @@ function verdicts(own) {
     const read = own.rule.choice ? `reads ${asText(own.rule.choice)}` : "";
     rows.push(["rule", [asText(own.rule.verdict), read, asText(own.rule.reason)].filter(Boolean).join("; ")]);
   }
-  for (const vote of Array.isArray(own.votes) ? own.votes : []) {
+  for (const vote of (Array.isArray(own.votes) ? own.votes : []).filter((one) => one && typeof one === "object")) {
     const verdict = vote.verdict === true ? "correct" : vote.verdict === false ? "incorrect" : "no verdict";
     const read = vote.choice === undefined || vote.choice === null ? "" : `reads ${asText(vote.choice) || "no option"}`;
     rows.push([asText(vote.judge), [verdict, read, asText(vote.reason), asText(vote.reply)].filter(Boolean).join("; ")]);

@@ -465,6 +465,20 @@ def test_what_scrolls_can_be_focused_and_headings_have_an_order(browser, page):
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_damaged_details_do_not_keep_an_item_shut(browser, small, tmp_path):
+    damaged = {
+        "votes": [None, 7, [], {"verdict": {}, "judge": [None]}],
+        "rule": [1],
+        "options": {"A": [None]},
+    }
+    records = [replace(record(1, "text", 1.0), details={**record(1, "text", 1.0).details, **damaged})]
+    folder = write_runs(tmp_path / "damaged", {"m": records}, ["mfe_text"])
+    open_page(browser, report(folder, tmp_path / "report"))
+    browser.execute_script("document.querySelector('#list button').click()")
+    wait(browser, "document.body.dataset.shown === '0'")
+    assert "text!" in text_of(browser, "item")
+
+
 def test_a_list_of_many_runs_counts_them(browser, small, tmp_path):
     runs = {f"m{place}": [record(1, "text", float(place < 2))] for place in range(6)}
     page = report(write_runs(tmp_path / "many", runs, ["mfe_text"]), tmp_path / "report")
