@@ -72,10 +72,13 @@ def marks(summaries: Sequence[TaskSummary]) -> list[str]:
     """What keeps a run from being compared with the published rows."""
     found = run_marks(summaries, {f"mfe_{split}": count for split, count in COUNTS.items()})
     fields = [fields_of(summary) for summary in summaries]
-    judges = {one.get("judge", "") for one in fields}
-    if any(judge.startswith("rules") for judge in judges):
-        found.append("judged by rules, not by language models")
-    elif any(not all(name.lower() in judge.lower() for name in JUDGES) for judge in judges):
+    judges = {summary.task: one.get("judge", "") for summary, one in zip(summaries, fields, strict=True)}
+    by_rules = [task for task, judge in judges.items() if judge.startswith("rules")]
+    if by_rules:
+        where = "" if len(by_rules) == len(judges) else f": {', '.join(by_rules)}"
+        found.append(f"judged by rules, not by language models{where}")
+    others = [judge.lower() for task, judge in judges.items() if task not in by_rules]
+    if not all(name.lower() in judge for judge in others for name in JUDGES):
         found.append("judged by other models than the paper's three")
     if any(one.get("dpi") == "144" for one in fields):
         found.append("pages at 144 dpi, the published figures are at 72 dpi")

@@ -138,6 +138,28 @@ def test_what_keeps_mfe_runs_from_being_compared(samples, monkeypatch):
     ]
 
 
+def test_tasks_that_rules_judged_are_named_where_models_judged_others(make):
+    def marks(**judges):
+        models = make.models(
+            {
+                task: [[make.scored(1, 1, signature=f"task:{task}|prefill:assistant|judge:{judge}")]]
+                for task, judge in judges.items()
+            }
+        )
+        return [mark for mark in mfe.marks(list(models["m"][0].values())) if mark.startswith("judged")]
+
+    panel = "llama-3.3-70b+qwen3-32b+gemma-3-27b"
+    assert marks(mfe_text=panel, mfe_table=panel) == []
+    assert marks(mfe_text="rules-1", mfe_table="rules-1") == ["judged by rules, not by language models"]
+    assert marks(mfe_text=panel, mfe_table="rules-1") == [
+        "judged by rules, not by language models: mfe_table"
+    ]
+    assert marks(mfe_text="gpt-9", mfe_table="rules-1") == [
+        "judged by rules, not by language models: mfe_table",
+        "judged by other models than the paper's three",
+    ]
+
+
 CFMME = [f"cfmme_{split}" for split in cfmme.COUNTS]
 
 
