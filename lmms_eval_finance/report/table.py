@@ -171,11 +171,11 @@ class Table:
             value = cell.value if isinstance(cell, Marked) else cell
             text = self._number(value)
             shown = _breakable(text)
-            for mark in _marks(cell):
-                letter = letters[mark]
+            if marks := _marks(cell):
+                named = " ".join(letters[mark] for mark in marks)
                 shown += (
-                    f'<sup><a href="#{self.name}-{letter}" title="{escape(mark)}" aria-label="note {letter}">'
-                    f"{letter}</a></sup>"
+                    f'<sup><a href="#{self.name}-{letters[marks[0]]}" title="{escape("; ".join(marks))}" '
+                    f'aria-label="note {named}">{named}</a></sup>'
                 )
             if isinstance(cell, Marked) and (aside := self._aside(cell)):
                 shown += f' <span class="aside">{escape(aside)}</span>'

@@ -64,6 +64,7 @@ def test_html_says_what_is_a_heading_and_leads_to_footnotes():
     assert [row.get("class") for row in tree.iter("tr")] == [None, "run", "published", None]
     targets = {link.get("href") for link in tree.iter("a")}
     assert targets == {f"#{item.get('id')}" for item in tree.iter("li")} == {"#t_itle_b-a", "#t_itle_b-b"}
+    assert [(link.text, link.get("title")) for link in tree.iter("a")] == [("a b", "one; two"), ("b", "two")]
 
 
 def test_more_marks_than_letters():
