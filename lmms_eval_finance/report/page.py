@@ -20,7 +20,7 @@ from lmms_eval_finance import __version__
 from lmms_eval_finance.data.schemas import benchmark
 from lmms_eval_finance.report import plots
 from lmms_eval_finance.report.items import Items, scripts
-from lmms_eval_finance.report.table import Table
+from lmms_eval_finance.report.table import Table, in_markdown
 from lmms_eval_finance.settings import SettingError
 
 
@@ -96,16 +96,12 @@ def _encodable(text: str) -> str:
 
 def to_markdown(report: Report) -> str:
     """All tables as one Markdown text."""
-    parts = [f"# {_line(report.title)}", _line(report.about)]
+    parts = [f"# {in_markdown(report.title)}", in_markdown(report.about)]
     parts += [table.to_markdown() for table in report.overview]
     for name, tables in report.benchmarks.items():
         parts += [f"## {benchmark(name).title}", *(table.to_markdown() for table in tables)]
     parts += ["## Details", *(table.to_markdown() for table in report.details)]
     return "\n\n".join(parts) + "\n"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split()).replace("<", "&lt;")
 
 
 # -- the page ----------------------------------------------------------------------------------------

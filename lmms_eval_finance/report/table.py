@@ -97,7 +97,7 @@ class Table:
         """The table with its title, note and footnotes."""
 
         def line(cells: Sequence[str]) -> str:
-            return f"| {' | '.join(map(_in_markdown, cells))} |"
+            return f"| {' | '.join(map(in_markdown, cells))} |"
 
         rules = ["---:" if numeric else "---" for numeric in self._numeric()]
         letters = {mark: _raised(place) for place, mark in enumerate(self.footnotes)}
@@ -105,10 +105,10 @@ class Table:
             [f"{self._text(cell)} {''.join(letters[mark] for mark in _marks(cell))}".rstrip() for cell in row]
             for row in self.rows
         ]
-        lines = [f"**{_in_markdown(self.title)}**", "", line(self.columns), f"|{'|'.join(rules)}|"]
+        lines = [f"**{in_markdown(self.title)}**", "", line(self.columns), f"|{'|'.join(rules)}|"]
         lines += map(line, rows)
         below = [*([self.note] if self.note else []), *(f"{letters[mark]} {mark}" for mark in letters)]
-        return "\n".join([*lines, *(text for paragraph in below for text in ("", _in_markdown(paragraph)))])
+        return "\n".join([*lines, *(text for paragraph in below for text in ("", in_markdown(paragraph)))])
 
     def to_csv(self) -> str:
         """Columns and rows; numbers in full precision, bounds, spreads and marks in columns of their own.
@@ -238,7 +238,7 @@ def _marks(cell: Cell) -> Sequence[str]:
     return cell.marks if isinstance(cell, Marked) else ()
 
 
-def _in_markdown(text: str) -> str:
+def in_markdown(text: str) -> str:
     """The text in one line, without what Markdown takes for cells, elements, links and pictures."""
     line = " ".join(text.splitlines())
     return line.replace("|", "\\|").replace("<", "&lt;").replace("](", "]\\(")

@@ -270,6 +270,15 @@ def test_runs_of_others_hold_nothing_to_report(tmp_path, capsys):
     assert "no task of this package" in capsys.readouterr().err
 
 
+def test_names_of_models_are_text_in_markdown(small, tmp_path):
+    folder = write_runs(
+        tmp_path / "m", {"![x](http://evil.example/x.png) <b>": [record(1, "text", 1.0)]}, ["mfe_text"]
+    )
+    markdown = (report(folder, tmp_path / "report").parent / "report.md").read_text(encoding="utf-8")
+    assert "evil.example" in markdown
+    assert not re.search(r"\]\(|<b>", markdown)
+
+
 def test_names_group_runs(small, tmp_path):
     records = [record(number, f"text {number}", float(number % 2)) for number in range(6)]
     folder = write_runs(tmp_path / "three", {"a": records, "b": records, "c": records}, ["mfe_text"])
