@@ -149,7 +149,7 @@ def _in_folder(about: Benchmark, split: str, kind: str, folder: Path) -> Source:
         )
     if files[0].suffix == ".jsonl":
         rows = list(read_jsonl(files[0]))
-        faults = schema.faults(rows, str(files[0])) or _missing_images(schema, rows, files[0])
+        faults = schema.faults(rows, str(files[0])) or _unusable_images(schema, rows, files[0])
         _refuse(faults, about)
         rows_hash = row_hash(rows, schema)
         files = [_as_parquet(rows, schema, folder, f"{about.name}-{split}-{rows_hash}")]
@@ -171,7 +171,7 @@ def _in_folder(about: Benchmark, split: str, kind: str, folder: Path) -> Source:
     )
 
 
-def _missing_images(schema: Schema, rows: list[dict[str, Any]], file: Path) -> list[Fault]:
+def _unusable_images(schema: Schema, rows: list[dict[str, Any]], file: Path) -> list[Fault]:
     faults = []
     for number, row in enumerate(rows, start=1):
         for column in schema.media:
@@ -181,9 +181,26 @@ def _missing_images(schema: Schema, rows: list[dict[str, Any]], file: Path) -> l
                     faults.append(Fault(str(file), number, column, f"there is no file {name}"))
                 elif not (file.parent / name).resolve().is_relative_to(file.parent.resolve()):
                     faults.append(Fault(str(file), number, column, f"{name} lies outside the folder"))
+                elif problem := _image_problem(file.parent / name):
+                    faults.append(Fault(str(file), number, column, f"{name} {problem}"))
         if len(faults) >= 20:
             break
     return faults
+
+
+def _image_problem(file: Path) -> str:
+    """Why a file's header is not that of an image, '' where it is; the picture itself is not decoded."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(file):
+            return ""
+    except UnidentifiedImageError:
+        return "is no image that can be read"
+    except Image.DecompressionBombError as error:
+        return f"is too large ({error})"
+    except (OSError, ValueError, SyntaxError) as error:
+        return f"cannot be read ({error})"
 
 
 def _refuse(faults: list[Fault], about: Benchmark) -> None:

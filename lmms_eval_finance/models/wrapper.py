@@ -6,8 +6,10 @@ request reaches one, what would go wrong on the way is put out of its reach.
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from collections.abc import Collection, Hashable
+import traceback
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any
 
 from lmms_eval_finance.models.dialogue import run_dialogues
@@ -40,20 +42,23 @@ def adapted(model: Any, *, ours: Collection[str]) -> Any:
                     _untouchable(requests[place]) if requests[place].task_name in ours else requests[place]
                     for place in places
                 ]
-                for place, output in zip(places, super().generate_until(group), strict=True):
+                with _naming_unreadable(mine, self.task_dict):
+                    generated = super().generate_until(group)
+                for place, output in zip(places, generated, strict=True):
                     outputs[place] = output
             return outputs
 
         def generate_until_multi_round(self, requests: list[Any]) -> list[Any]:
             if any(request.task_name not in ours for request in requests):
                 return list(super().generate_until_multi_round(requests))
-            return run_dialogues(
-                requests,
-                messages=messages,
-                dataset=lambda task, split: self.task_dict[task][split],
-                generate=self.generate_until,
-                together=_largest if _in_step(self) else int,
-            )
+            with _naming_unreadable(requests, self.task_dict):
+                return run_dialogues(
+                    requests,
+                    messages=messages,
+                    dataset=lambda task, split: self.task_dict[task][split],
+                    generate=self.generate_until,
+                    together=_largest if _in_step(self) else int,
+                )
 
     # Result files name the class of the model; it stays the one the user asked for.
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):
@@ -111,6 +116,34 @@ def _untouchable(request: Any) -> Any:
     clone = copy.copy(request)
     clone.arguments = tuple(dict(part) if isinstance(part, dict) else part for part in request.arguments)
     return clone
+
+
+@contextlib.contextmanager
+def _naming_unreadable(requests: Sequence[Any], datasets: Any) -> Iterator[None]:
+    """End the run with one message where a row's image is damaged.
+
+    Rows are read while a wrapper generates; of an error there the host shows a traceback
+    that names no row, and exits with 0.
+    """
+    try:
+        yield
+    except Exception as error:
+        frames = traceback.walk_tb(error.__traceback__)
+        if any(str(frame.f_globals.get("__name__")).startswith("datasets.") for frame, _ in frames):
+            for request in requests:
+                _refuse_unreadable(datasets, *request.arguments[-3:])
+        raise
+
+
+def _refuse_unreadable(datasets: Any, doc_id: int, task: str, split: str) -> None:
+    rows = datasets[task][split]
+    try:
+        rows[doc_id]
+    except Exception as error:
+        raise SystemExit(
+            f"lmms-eval-finance: {task}, id {rows['id'][doc_id]}: the row cannot be read ({error}); mend its image, "
+            "or leave the item out with LMMS_EVAL_FINANCE_IDS"
+        ) from error
 
 
 def _refuse_without_images(requests: list[Any], datasets: Any) -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import struct
+import zlib
 
 import datasets
 import pytest
@@ -43,6 +45,16 @@ def folder(tmp_path, monkeypatch):
 def write(folder, *rows):
     lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
     (folder / "train.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _header_of_png(width, height):
+    """A PNG of which only the size is there."""
+    chunks = ((b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)), (b"IDAT", b""))
+    parts = [
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in chunks
+    ]
+    return b"".join([b"\x89PNG\r\n\x1a\n", *parts])
 
 
 def test_a_folder_of_jsonl_and_images(folder):
@@ -119,6 +131,22 @@ def test_an_image_outside_the_folder_is_refused(folder):
     (folder.parent / "secret.png").write_bytes((folder / "images" / "a.png").read_bytes())
     write(folder, {**GOOD, "image": "../secret.png"})
     with pytest.raises(sources.DataError, match="outside the folder"):
+        sources.locate("finmme", "train")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"not an image", "images/b.png is no image that can be read"),
+        (b"", "images/b.png is no image that can be read"),
+        (_header_of_png(30_000, 30_000), "images/b.png is too large"),
+    ],
+    ids=["text", "empty", "huge"],
+)
+def test_a_file_that_is_no_image_is_found_before_the_run(folder, content, message):
+    (folder / "images" / "b.png").write_bytes(content)
+    write(folder, GOOD, {**GOOD, "id": 2, "image": "images/b.png"})
+    with pytest.raises(sources.DataError, match="row 2, column image: " + message):
         sources.locate("finmme", "train")
 
 

@@ -66,3 +66,4 @@ def test_arguments_that_it_does_not_take_are_refused(run_host):
     )
     assert not list(run.folder.glob("out/**/*_results.json"))
     assert "finance_baseline takes no model_args; remove pretrained" in run.output
+    assert "Traceback" not in run.output

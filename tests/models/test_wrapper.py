@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from types import SimpleNamespace
 
+import datasets
 import pytest
 from lmms_eval.api.instance import Instance
+from PIL import Image
 
 from lmms_eval_finance.models.wrapper import _in_step, accept_no_images, adapted
 
@@ -73,6 +76,29 @@ def test_wrappers_that_take_each_request_for_itself_get_them_all_at_once(attribu
     wrapper = adapted(type("Each", (Chat,), attributes), ours={"a", "b"})()
     wrapper.generate_until([request(*one) for one in ASKED])
     assert len(wrapper.calls) == 1
+
+
+def damaged_rows():
+    """Three rows, the image of the second none."""
+    file = io.BytesIO()
+    Image.new("L", (64, 64)).save(file, "PNG")
+    images = [file.getvalue(), b"no image", file.getvalue()]
+    rows = {"id": ["x", "y", "z"], "image": [{"bytes": image, "path": None} for image in images]}
+    return datasets.Dataset.from_dict(rows).cast_column("image", datasets.Image())
+
+
+@pytest.mark.parametrize("kind", ["generate_until", "generate_until_multi_round"])
+def test_a_damaged_image_ends_the_run_with_the_id_of_its_row(kind):
+    wrapper = adapted(type("Each", (Chat,), {"batch_size_per_gpu": 1}), ours={"a"})()
+    wrapper.task_dict = {"a": {"test": damaged_rows()}}
+    with pytest.raises(SystemExit, match="lmms-eval-finance: a, id y: the row cannot be read"):
+        getattr(wrapper, kind)([request("a", number, kind) for number in range(3)])
+
+
+def test_other_errors_stay_as_they_are():
+    wrapper = adapted(Chat, ours={"a"})()
+    with pytest.raises(IndexError):
+        wrapper.generate_until([request("a", 99)])
 
 
 def test_rounds_of_other_tasks_stay_the_wrappers_own():

@@ -76,10 +76,13 @@ def __getattr__(name: str) -> Any:
         ) -> None:
             super().__init__()
             if unknown:
-                raise SettingError(
-                    f"finance_baseline takes no model_args; remove {', '.join(sorted(unknown))}"
+                raise SystemExit(
+                    f"lmms-eval-finance: finance_baseline takes no model_args; remove {', '.join(sorted(unknown))}"
                 )
-            ocr.require()
+            try:
+                ocr.require()
+            except SettingError as error:  # a traceback, and an exit code of 0, is what the host makes of it
+                raise SystemExit(f"lmms-eval-finance: {error}") from error
             self.device = torch.device("cpu")
 
         def generate_until(self, requests: Sequence[Any]) -> list[str]:
