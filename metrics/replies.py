@@ -192,8 +192,9 @@ _LABELS = re.compile(
     re.IGNORECASE,
 )
 _STATUS = re.compile(
-    r"(?:408|429|5\d\d)\W{1,3}(?:bad gateway|service|gateway|internal|too many|request|server|client|overloaded|connection"
-    r"|web server|unknown error|error)",
+    r"(?:408|429|5\d\d)\W{1,3}(?:bad gateway|service (?:temporarily )?unavailable|gateway time|internal (?:server )?error"
+    r"|too many requests|request time|server(?: is)? (?:error|overloaded|unavailable|busy)|client closed|overloaded"
+    r"|connection (?:timed|error|refused|reset|closed)|web server|(?:unknown )?error\b)",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"error code: ?\d{3}", re.IGNORECASE)

@@ -27,6 +27,7 @@ from lmms_eval_finance.metrics.json_reading import find_json, read_json_object
 from lmms_eval_finance.metrics.normalise import strip_reasoning
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Json, Record
+from lmms_eval_finance.metrics.replies import infrastructure_error
 from lmms_eval_finance.metrics.text import evened, ned_similarity
 from lmms_eval_finance.metrics.transcript import transcribed
 from lmms_eval_finance.tasks import judged
@@ -64,8 +65,11 @@ def _graded(score: float, settled: Outcome | None) -> tuple[Outcome, float]:
 
 
 def _settled(response: str, *, answered: bool) -> Outcome | None:
-    """What settles a response without a look at the gold; nothing does where it holds an answer."""
-    return None if answered else outcomes.without_answer(response)
+    """What settles a response without a look at the gold; nothing does where it holds an answer.
+
+    A message that a request failed holds none, whatever its form: HTML, JSON, a bracket.
+    """
+    return None if answered and not infrastructure_error(response) else outcomes.without_answer(response)
 
 
 def doc_of(record: Record) -> dict[str, Any]:
@@ -156,7 +160,8 @@ def _choice(doc: Doc, response: str, gold: str, signature: str) -> Record:
     options, kind = lettered(doc), schema.question_type(doc)
     right = gold_letters(gold, options)
     multiple = kind not in ("single_choice", "true_false")
-    read = answers.extract_letters(response, options, multiple=multiple)
+    failed = infrastructure_error(response)
+    read = None if failed else answers.extract_letters(response, options, multiple=multiple)
     if not right:
         outcome = Outcome.GOLD_UNUSABLE
     elif read is None:
@@ -269,7 +274,7 @@ def seal_text(doc: Doc, response: str, gold: str, signature: str) -> Record:
     # A gold that itself looks wrapped must still equal its own echo.
     text = response if evened(response) == evened(gold) else transcribed(response)
     similarity = ned_similarity(gold, text)
-    outcome, score = _graded(similarity, _settled(response, answered=similarity == 1.0))
+    outcome, score = _graded(similarity, None if similarity == 1.0 else outcomes.without_answer(response))
     if not gold.strip():
         outcome = Outcome.GOLD_UNUSABLE
     return _record(
@@ -326,7 +331,7 @@ def formula_latex(doc: Doc, response: str, gold: str, signature: str) -> Record:
     text = strip_reasoning(response)
     default = formula.cdm(gold, text)
     reference = formula.cdm(gold, text, variant="reference")
-    settled = _settled(response, answered=default.exact)
+    settled = None if default.exact else outcomes.without_answer(response)
     outcome = settled if settled is not None and default.outcome.scored else default.outcome
     says = settled is None
     return _record(

@@ -18,6 +18,7 @@ from lmms_eval_finance.data.schemas.finmme import LABEL_COLUMNS
 from lmms_eval_finance.metrics import answers, finscore, numbers, outcomes
 from lmms_eval_finance.metrics.outcomes import Outcome
 from lmms_eval_finance.metrics.records import Record
+from lmms_eval_finance.metrics.replies import infrastructure_error
 from lmms_eval_finance.metrics.signature import Signature
 from lmms_eval_finance.tasks import common, rescoring
 from lmms_eval_finance.tasks.common import Doc
@@ -157,19 +158,20 @@ def _scored_on(doc: Doc, response: str, gold: str, signature: str) -> Record:
     details = _details(doc)
     question_type, tolerance, unit = details["question_type"], details["tolerance"], details["unit"] or None
     options = parse_options(details["options"])
+    said = "" if infrastructure_error(response) else response  # an error code is no number
     if question_type == "numerical":
         compared = numbers.compare_numbers(
-            gold, response, unit=unit, tolerance=tolerance, context=details["question_text"]
+            gold, said, unit=unit, tolerance=tolerance, context=details["question_text"]
         )
         correct = int(compared.matches)
-        number = compared.stated or numbers.parse_number(response, unit=unit)
+        number = compared.stated or numbers.parse_number(said, unit=unit)
         readable_gold = bool(correct) or numbers.parse_number(gold, unit=unit) is not None
         # A match without one stated number (a range, say) still says what was answered.
         prediction: Any = number.text if number is not None else gold if correct else None
         selected, gold_size = int(prediction is not None), 1
     else:
         gold_letters = answers.parse_gold_letters(gold, options) or frozenset()
-        letters = answers.extract_letters(response, options, multiple=question_type == "multiple_choice")
+        letters = answers.extract_letters(said, options, multiple=question_type == "multiple_choice")
         readable_gold = bool(gold_letters)
         prediction = None if letters is None else sorted(letters)
         correct, selected = len(gold_letters & (letters or frozenset())), len(letters or ())
@@ -193,7 +195,7 @@ def _scored_on(doc: Doc, response: str, gold: str, signature: str) -> Record:
             "incorrect": selected - correct,
             "options": len(options),
             "gold_letters": gold_size,
-            "released_correct": float(finscore.released_match(response, released, question_type, tolerance)),
+            "released_correct": float(finscore.released_match(said, released, question_type, tolerance)),
             "released_multiple": float(question_type == "multiple_choice" and len(released) > 1),
         },
         gold=gold,

@@ -445,6 +445,21 @@ class TestRobustness:
         assert found[figures.FIRST[split]]["outcome"] == "gold_unusable"
 
     @pytest.mark.parametrize("split", SPLITS)
+    @pytest.mark.parametrize(
+        "message",
+        [
+            "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Error code: 400 - A",
+            "<html>\n<head><title>502 Bad Gateway</title></head><body><table><tr><td>x</td></tr></table></body>",
+            '{"error": {"message": "The server is overloaded", "type": "server_error"}}',
+        ],
+    )
+    def test_a_failed_request_is_no_answer_whatever_its_message_looks_like(self, docs, split, message):
+        for doc in docs[split]:
+            known = record(split, doc, "").outcome is not Outcome.GOLD_UNUSABLE
+            outcome = Outcome.REQUEST_FAILED if known else Outcome.GOLD_UNUSABLE
+            assert record(split, doc, message).outcome is outcome
+
+    @pytest.mark.parametrize("split", SPLITS)
     def test_a_missing_gold_is_counted_apart(self, docs, split):
         gold = {"boxes": None, "answer": None, "html": None, "latex": None, "fields": None}
         doc = {**docs[split][0], **gold}

@@ -120,6 +120,19 @@ class TestRecord:
         assert {name: record.parts[name] for name in parts} == parts
         assert json.loads(json.dumps(record.to_json())) == record.to_json()
 
+    @pytest.mark.parametrize(
+        "message",
+        [
+            "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Error code: 500 - boom",
+            "Error code: 400 - answer: A",
+            '{"error": {"message": "The server is overloaded", "code": 13}}',
+        ],
+    )
+    def test_a_failed_request_is_no_answer_whatever_numbers_its_message_holds(self, message):
+        for row in (ROW, NUMBER, {**NUMBER, "answer": "5", "tolerance": 500}):
+            record = utils.record(row, message)
+            assert (record.outcome, record.score, record.prediction) == (Outcome.REQUEST_FAILED, None, None)
+
     def test_labels_come_under_their_own_names(self):
         assert utils.labels(ROW) == {
             "question_type": "multiple_choice",
