@@ -240,10 +240,13 @@ def _as_parquet(rows: list[dict[str, Any]], schema: Schema, folder: Path, name: 
         schema=features.arrow_schema,
     )
     # Several processes may do this at once: each writes its own file, the last rename wins.
-    handle, scratch = tempfile.mkstemp(dir=target.parent, suffix=".tmp")
-    os.close(handle)
-    pyarrow.parquet.write_table(arrow, scratch)
-    os.replace(scratch, target)
+    try:
+        handle, scratch = tempfile.mkstemp(dir=target.parent, suffix=".tmp")
+        os.close(handle)
+        pyarrow.parquet.write_table(arrow, scratch)
+        os.replace(scratch, target)
+    except OSError as error:
+        raise _unwritable(target.parent, error) from error
     return target
 
 
@@ -286,11 +289,22 @@ def _stored(value: Any, column: Column, folder: Path) -> Any:
 
 
 def cache_folder() -> Path:
-    """The folder for derived files; ``XDG_CACHE_HOME`` moves it. It can be deleted at any time."""
+    """The folder for derived files; ``XDG_CACHE_HOME`` moves it. It can be deleted at any time.
+
+    Raises:
+        DataError: it cannot be made.
+    """
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(base) / "lmms-eval-finance"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
     return folder
+
+
+def _unwritable(folder: Path, error: OSError) -> DataError:
+    return DataError(f"{folder}: cannot be written ({error}); XDG_CACHE_HOME=/another/folder moves it")
 
 
 def _check_parquet(about: Benchmark, schema: Schema, files: list[Path]) -> tuple[str, int]:

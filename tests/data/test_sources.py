@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import io
 import json
 import shutil
@@ -125,6 +126,25 @@ def test_the_first_twenty_faults_come_together(folder):
     with pytest.raises(sources.DataError) as caught:
         sources.locate("finmme", "train")
     assert str(caught.value).count("not a whole number") == MAX_FAULTS
+
+
+@pytest.mark.parametrize("cache", ["file", "file/below"])
+def test_a_cache_that_cannot_be_written_is_named_with_what_moves_it(folder, tmp_path, monkeypatch, cache):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / cache))
+    write(folder, GOOD)
+    with pytest.raises(sources.DataError, match=r"cannot be written .*XDG_CACHE_HOME"):
+        sources.locate("finmme", "train")
+
+
+def test_a_full_disk_is_named_with_what_moves_the_cache(folder, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pyarrow.parquet.write_table", full)
+    write(folder, GOOD)
+    with pytest.raises(sources.DataError, match=r"No space left on device.*XDG_CACHE_HOME"):
+        sources.locate("finmme", "train")
 
 
 def test_an_image_outside_the_folder_is_refused(folder):

@@ -167,6 +167,12 @@ def test_an_unwritable_disk_costs_no_answers(tmp_path, monkeypatch):
     assert [one.text for one in page.read(drawn("Entry fee")).fragments] == ["Entry fee"]
 
 
+def test_a_cache_folder_that_cannot_be_made_costs_no_answers(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert [one.text for one in page.read(drawn("Entry fee")).fragments] == ["Entry fee"]
+
+
 # -- hostile pictures --------------------------------------------------------------------------------
 
 
