@@ -12,8 +12,11 @@ import traceback
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any
 
+from loguru import logger
+
 from lmms_eval_finance.models.dialogue import run_dialogues
 
+_INTERRUPTED = 130  # the exit code that shells give a program which Ctrl-C has ended
 REUSES_INPUTS = "lmms_eval.models.simple.llava_hf"
 """A request without an image leaves this wrapper with the inputs of the one before."""
 
@@ -42,7 +45,7 @@ def adapted(model: Any, *, ours: Collection[str]) -> Any:
                     _untouchable(requests[place]) if requests[place].task_name in ours else requests[place]
                     for place in places
                 ]
-                with _naming_unreadable(mine, self.task_dict):
+                with _ending_in_one_message(mine, self.task_dict):
                     generated = super().generate_until(group)
                 for place, output in zip(places, generated, strict=True):
                     outputs[place] = output
@@ -51,7 +54,7 @@ def adapted(model: Any, *, ours: Collection[str]) -> Any:
         def generate_until_multi_round(self, requests: list[Any]) -> list[Any]:
             if any(request.task_name not in ours for request in requests):
                 return list(super().generate_until_multi_round(requests))
-            with _naming_unreadable(requests, self.task_dict):
+            with _ending_in_one_message(requests, self.task_dict):
                 return run_dialogues(
                     requests,
                     messages=messages,
@@ -119,14 +122,20 @@ def _untouchable(request: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _naming_unreadable(requests: Sequence[Any], datasets: Any) -> Iterator[None]:
-    """End the run with one message where a row's image is damaged.
+def _ending_in_one_message(requests: Sequence[Any], datasets: Any) -> Iterator[None]:
+    """End the run with one message where it is interrupted, or a row's image is damaged.
 
     Rows are read while a wrapper generates; of an error there the host shows a traceback
     that names no row, and exits with 0.
     """
     try:
         yield
+    except KeyboardInterrupt:
+        logger.warning(
+            "interrupted, no figures are written; with --use_cache and LMMS_CACHE_RUN_ID the same command "
+            "takes up what was stored"
+        )
+        raise SystemExit(_INTERRUPTED) from None
     except Exception as error:
         frames = traceback.walk_tb(error.__traceback__)
         if any(str(frame.f_globals.get("__name__")).startswith("datasets.") for frame, _ in frames):

@@ -173,6 +173,13 @@ def test_a_cache_folder_that_cannot_be_made_costs_no_answers(tmp_path, monkeypat
     assert [one.text for one in page.read(drawn("Entry fee")).fragments] == ["Entry fee"]
 
 
+def test_the_engine_reports_to_nobody(monkeypatch):
+    switched_off = []
+    monkeypatch.setattr("onnxruntime.disable_telemetry_events", lambda: switched_off.append(True))
+    ocr._engine.__wrapped__(detect=False)
+    assert switched_off
+
+
 # -- hostile pictures --------------------------------------------------------------------------------
 
 

@@ -95,6 +95,18 @@ def test_a_damaged_image_ends_the_run_with_the_id_of_its_row(kind):
         getattr(wrapper, kind)([request("a", number, kind) for number in range(3)])
 
 
+@pytest.mark.parametrize("kind", ["generate_until", "generate_until_multi_round"])
+def test_an_interrupted_run_ends_without_a_traceback(kind):
+    def interrupted(self, requests):
+        raise KeyboardInterrupt
+
+    wrapper = adapted(type("Slow", (Chat,), {"generate_until": interrupted}), ours={"a"})()
+    wrapper.task_dict = {"a": {"test": damaged_rows()}}
+    with pytest.raises(SystemExit) as ended:
+        getattr(wrapper, kind)([request("a", 0, kind)])
+    assert ended.value.code == 130
+
+
 def test_other_errors_stay_as_they_are():
     wrapper = adapted(Chat, ours={"a"})()
     with pytest.raises(IndexError):

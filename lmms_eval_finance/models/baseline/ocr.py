@@ -81,8 +81,10 @@ def version() -> str:
 @functools.lru_cache(maxsize=2)
 def _engine(*, detect: bool) -> Any:
     require()
+    import onnxruntime
     import rapidocr
 
+    onnxruntime.disable_telemetry_events()  # nothing here talks to anybody
     models = Path(rapidocr.__file__).parent / "models"
     return rapidocr.RapidOCR(
         params={
