@@ -67,24 +67,30 @@ def texts_of_rounds(response: Any) -> list[str]:
 
 
 class Brief(dict[str, Any]):
-    """``{"record": ...}`` (`Record.brief`) for a composite metric, which spares each of them reading it back.
+    """What a composite metric gets of an item: a record without its texts, in sample files its id alone.
 
-    It travels between processes as the plain dictionary that it is.
+    The whole record stands there once, under the task's first metric; a dozen composites need not
+    repeat it. Between processes it travels without the texts, too.
 
     >>> from lmms_eval_finance.metrics.outcomes import Outcome
-    >>> Brief(Record(id="1", outcome=Outcome.WRONG, score=0.0))["record"]["outcome"]
-    'wrong'
+    >>> brief = Brief(Record(id="1", outcome=Outcome.WRONG, score=0.0, response="long"))
+    >>> brief, brief.record.outcome
+    ({'record': '1'}, <Outcome.WRONG: 'wrong'>)
     """
 
-    __slots__ = ("whole",)
-    whole: Record
+    __slots__ = ("record",)
+    record: Record
 
     def __init__(self, record: Record) -> None:
-        super().__init__(record=record.brief())
-        self.whole = record
+        super().__init__(record=record.id)
+        self.record = record
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)
+        return _brief, (self.record.brief(),)
+
+
+def _brief(data: Mapping[str, Any]) -> Brief:
+    return Brief(Record.from_json(data))
 
 
 def records_of(items: Iterable[Mapping[str, Any]]) -> list[Record]:
@@ -93,7 +99,7 @@ def records_of(items: Iterable[Mapping[str, Any]]) -> list[Record]:
     Items arrive interleaved from several processes, so a fixed order comes first.
     """
     records = [
-        part.whole if type(part) is Brief else Record.from_json(part.get("record", part))
+        part.record if isinstance(part, Brief) else Record.from_json(part)
         for item in items
         for part in item.get("items", (item,))
     ]
@@ -105,7 +111,7 @@ _BY_ID = operator.attrgetter("id")
 
 
 def composite(figure: Callable[[Sequence[Record]], float | None]) -> Callable[[list[Any]], float | None]:
-    """A function of records as the host's aggregation over ``{"record": ...}`` items."""
+    """A function of records as the host's aggregation over what stands under a metric (`records_of`)."""
 
     @functools.wraps(figure)
     def aggregate(items: list[Any]) -> float | None:

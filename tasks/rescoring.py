@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from lmms_eval_finance.data.errata import Errata
 from lmms_eval_finance.judging import rules
@@ -17,7 +18,9 @@ from lmms_eval_finance.metrics.masking import unmasked
 from lmms_eval_finance.metrics.records import Record
 from lmms_eval_finance.metrics.signature import Signature
 from lmms_eval_finance.tasks import common
-from lmms_eval_finance.tasks.judged import Ask
+
+if TYPE_CHECKING:
+    from lmms_eval_finance.tasks.judged import Ask
 
 
 def released_gold(record: Record) -> str:

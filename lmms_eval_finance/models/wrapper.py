@@ -7,7 +7,6 @@ request reaches one, what would go wrong on the way is put out of its reach.
 from __future__ import annotations
 
 import contextlib
-import copy
 import traceback
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any
@@ -41,11 +40,8 @@ def adapted(model: Any, *, ours: Collection[str]) -> Any:
                 groups.setdefault(request.arguments[-2:] if apart else None, []).append(place)
             outputs: list[Any] = [None] * len(requests)
             for places in groups.values():
-                group = [
-                    _untouchable(requests[place]) if requests[place].task_name in ours else requests[place]
-                    for place in places
-                ]
-                with _ending_in_one_message(mine, self.task_dict):
+                group = [requests[place] for place in places]
+                with _untouched(mine), _ending_in_one_message(mine, self.task_dict):
                     generated = super().generate_until(group)
                 for place, output in zip(places, generated, strict=True):
                     outputs[place] = output
@@ -110,15 +106,25 @@ def _largest(count: int) -> int:
     return max(counts)
 
 
-def _untouchable(request: Any) -> Any:
-    """The request with generation options of its own.
+@contextlib.contextmanager
+def _untouched(requests: Sequence[Any]) -> Iterator[None]:
+    """Leave the generation options of requests as they were.
 
     Some wrappers change them, and the host works out the keys of its response cache from
     them afterwards.
     """
-    clone = copy.copy(request)
-    clone.arguments = tuple(dict(part) if isinstance(part, dict) else part for part in request.arguments)
-    return clone
+    options = [part for request in requests for part in request.arguments if isinstance(part, dict)]
+    before: list[dict[str, Any]] = []
+    for part in options:
+        # nearly always all are alike, and one copy stands for them
+        before.append(before[-1] if before and before[-1] == part else dict(part))
+    try:
+        yield
+    finally:
+        for part, kept in zip(options, before, strict=True):
+            if part != kept:
+                part.clear()
+                part.update(kept)
 
 
 @contextlib.contextmanager

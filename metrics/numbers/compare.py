@@ -120,16 +120,15 @@ def compare_numbers(
     """
     allowed = _tolerance(tolerance, tolerance_type)
     gold, cleaned = clean(str(gold)), clean(str(prediction))
+    asked, answer = asked_for(unit, context, language), Answer(cleaned, language)
     days = _only_dates(gold)
     if days:
-        return Comparison(_names_days(cleaned, days, language_code(language)))
+        matches = _names_days(cleaned, days, language_code(language))
+        return Comparison(matches, answer.stated(asked.unit, asked.year))
     values = values_of(gold, language)
-    if not values:
-        return Comparison(False)
-    asked = asked_for(unit, context, language)
-    answer = Answer(cleaned, language)
-    if len(values) > 1:
-        return Comparison(_in_order(values, answer.numbers(), asked, allowed, tolerance_type))
+    if len(values) != 1:
+        matches = bool(values) and _in_order(values, answer.numbers(), asked, allowed, tolerance_type)
+        return Comparison(matches, answer.stated(asked.unit, asked.year))
     asked = asked.with_gold(values[0][0])
     stated = answer.stated(asked.unit, asked.year)
     if stated is None:

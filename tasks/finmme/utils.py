@@ -84,7 +84,9 @@ class Variant:
 
     def process_results(self, doc: Doc, results: Sequence[str]) -> dict[str, Any]:
         """The record of one response and the figures that the host aggregates."""
-        return as_metrics(_guarded_record(doc, common.text_of(results[0]), str(self.signature())))
+        corrections = errata.load("finmme")
+        signature = str(self._signed(corrections))
+        return as_metrics(_guarded_record(doc, common.text_of(results[0]), signature, corrections))
 
     def rescore(self, records: Sequence[Record], corrections: errata.Errata | None) -> list[Record]:
         """The record of one response scored again from what it holds (`tasks.rescoring`)."""
@@ -92,7 +94,10 @@ class Variant:
 
     def signature(self) -> Signature:
         """What has to agree before two scores of this task compare."""
-        return _signature(self, sources.locate("finmme", "train").fingerprint, errata.load("finmme").version)
+        return self._signed(errata.load("finmme"))
+
+    def _signed(self, corrections: errata.Errata) -> Signature:
+        return _signature(self, sources.locate("finmme", "train").fingerprint, corrections.version)
 
 
 @functools.lru_cache(maxsize=64)
@@ -138,15 +143,15 @@ def doc_to_target(doc: Doc) -> str:
 # -- from response to record -----------------------------------------------------------------------
 
 
-def record(doc: Doc, response: str, signature: str = "") -> Record:
+def record(doc: Doc, response: str, signature: str = "", corrections: errata.Errata | None = None) -> Record:
     """Score one response.
 
     `score` is 1.0 for an exactly right answer: the same set of letters, or a number
     within the row's absolute tolerance. What the selection scores of FinScore need
-    stands in `parts` (`metrics.finscore`).
+    stands in `parts` (`metrics.finscore`). `corrections` spares looking up which errata are in use.
     """
     return common.on_both_golds(
-        errata.load("finmme"),
+        errata.load("finmme") if corrections is None else corrections,
         "train",
         str(doc["id"]),
         _text(doc, "answer"),
@@ -164,8 +169,8 @@ def _scored_on(doc: Doc, response: str, gold: str, signature: str) -> Record:
             gold, said, unit=unit, tolerance=tolerance, context=details["question_text"]
         )
         correct = int(compared.matches)
-        number = compared.stated or numbers.parse_number(said, unit=unit)
-        readable_gold = bool(correct) or numbers.parse_number(gold, unit=unit) is not None
+        number = compared.stated
+        readable_gold = bool(correct or numbers.parse_gold_values(gold))
         # A match without one stated number (a range, say) still says what was answered.
         prediction: Any = number.text if number is not None else gold if correct else None
         selected, gold_size = int(prediction is not None), 1
@@ -227,7 +232,9 @@ def _rescored(record: Record, corrections: errata.Errata | None) -> Record:
     )
 
 
-def _unscorable(doc: Doc, response: str, signature: str = "") -> Record:
+def _unscorable(
+    doc: Doc, response: str, signature: str = "", corrections: errata.Errata | None = None
+) -> Record:
     """The record of an item on which scoring itself failed."""
     return Record(
         id=str(doc["id"]),

@@ -479,8 +479,8 @@ class TestRobustness:
 def items_of(pairs):
     """Items of weighted_f1 for pairs of gold and read letters."""
     return [
-        {
-            "record": Record(
+        common.Brief(
+            Record(
                 str(i),
                 Outcome.WRONG,
                 0.0,
@@ -488,8 +488,8 @@ def items_of(pairs):
                     "gold_letters": scoring.letters_as_number(gold),
                     "read_letters": scoring.letters_as_number(read),
                 },
-            ).brief()
-        }
+            )
+        )
         for i, (gold, read) in enumerate(pairs)
     ]
 
@@ -551,7 +551,7 @@ class TestAggregations:
     def test_micro_differs_from_the_mean_over_documents(self):
         def item(identity, matched, fields):
             parts = {"matched": matched, "gold": fields, "predicted": fields}
-            return {"record": Record(identity, Outcome.PARTIAL, matched / fields, parts=parts).brief()}
+            return common.Brief(Record(identity, Outcome.PARTIAL, matched / fields, parts=parts))
 
         assert figures.field_f1([item("1", 1, 1), item("2", 0, 9)]) == pytest.approx(0.1)
 
@@ -631,7 +631,7 @@ class TestPublished:
             for name, share, f1 in zip(names, weights, row, strict=True):
                 fields = round(1e6 * share)
                 parts = {"matched": round(f1 / 100 * fields), "gold": fields, "predicted": fields}
-                items.append({"record": Record(name, Outcome.PARTIAL, 0.5, parts=parts).brief()})
+                items.append(common.Brief(Record(name, Outcome.PARTIAL, 0.5, parts=parts)))
             assert 100 * figures.field_f1(items) == pytest.approx(total, abs=0.0135)
 
     def test_printed_map_is_near_the_mean_of_its_classes_but_not_it(self, published):

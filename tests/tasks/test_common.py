@@ -19,18 +19,17 @@ RECORDS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "travel",
-    [lambda one: pickle.loads(pickle.dumps(one)), copy.deepcopy, lambda one: json.loads(json.dumps(one))],
-)
-def test_a_brief_travels_without_the_texts_and_reads_back_the_same(travel: Any) -> None:
+@pytest.mark.parametrize("travel", [lambda ones: pickle.loads(pickle.dumps(ones)), copy.deepcopy])
+def test_a_brief_travels_without_the_texts_and_counts_the_same(travel: Any) -> None:
     here = [Brief(record) for record in RECORDS]
     there = travel(here)
-    assert [type(one) for one in there] == [dict, dict]
-    assert there == here
     assert b"long" not in pickle.dumps(here)
     for one, other in zip(records_of(here), records_of(there), strict=True):
         assert one.brief() == other.brief()
+
+
+def test_a_brief_stands_in_sample_files_as_the_id() -> None:
+    assert json.loads(json.dumps(Brief(RECORDS[0]))) == {"record": "2"}
 
 
 def test_records_come_in_the_order_of_their_ids_whatever_holds_them() -> None:
