@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,12 @@ from lmms_eval_finance.metrics.formula.matching import match
 EM = 200 / 72.27 * 12  # pixels at 200 dpi, 12 pt
 
 
-def naive(gold: list[Glyph], pred: list[Glyph], variant: Variant) -> set[tuple[int, int]]:
+Pairs = set[tuple[int, int]]
+
+
+def naive(gold: list[Glyph], pred: list[Glyph], variant: Variant) -> list[Pairs]:
+    """The matches of each assignment of least cost; swapping equal glyphs often costs nothing."""
+
     def framed(glyphs: list[Glyph]) -> list[list[float]]:
         low = [min(glyph.box[side] for glyph in glyphs) - 8 / EM for side in (0, 1)]
         high = [max(glyph.box[side] for glyph in glyphs) + 8 / EM for side in (2, 3)]
@@ -36,9 +42,16 @@ def naive(gold: list[Glyph], pred: list[Glyph], variant: Variant) -> set[tuple[i
             [(i, j) for j, i in enumerate(chosen)]
             for chosen in itertools.permutations(range(len(gold)), short)
         ]
-    pairs = min(choices, key=lambda chosen: sum(cost(i, j) for i, j in chosen))
-    pairs.sort()
+    costs = [math.fsum(cost(i, j) for i, j in chosen) for chosen in choices]
+    least = min(costs) + 1e-9
+    return [
+        agreeing(gold, pred, sorted(chosen), variant)
+        for chosen, total in zip(choices, costs, strict=True)
+        if total <= least
+    ]
 
+
+def agreeing(gold: list[Glyph], pred: list[Glyph], pairs: list[tuple[int, int]], variant: Variant) -> Pairs:
     def centre(glyph: Glyph) -> tuple[float, float]:
         return ((glyph.box[0] + glyph.box[2]) / 2 * EM, (glyph.box[1] + glyph.box[3]) / 2 * EM)
 
@@ -70,7 +83,7 @@ def naive(gold: list[Glyph], pred: list[Glyph], variant: Variant) -> set[tuple[i
     return {pairs[k] for k in inside if gold[pairs[k][0]].key(variant) == pred[pairs[k][1]].key(variant)}
 
 
-def naive_in_order(pairs: set[tuple[int, int]], gold: list[Glyph]) -> int:
+def naive_in_order(pairs: Pairs, gold: list[Glyph]) -> int:
     """The size of the largest subset that keeps its order within each place, by trying all subsets."""
 
     def keeps(chosen: tuple[tuple[int, int], ...]) -> bool:
@@ -88,10 +101,12 @@ coordinates = st.floats(0, 6, allow_nan=False, width=32)
 
 
 @st.composite
-def glyphs(draw: st.DrawFn) -> list[Glyph]:
+def glyphs(draw: st.DrawFn, seed: int) -> list[Glyph]:
+    """Glyphs a little off any place of other glyphs, so that no two assignments or groups are equally good."""
     found = []
+    off = random.Random(seed)
     for _ in range(draw(st.integers(1, 6))):
-        left, bottom = draw(coordinates), draw(coordinates)
+        left, bottom = (draw(coordinates) + off.uniform(0, 0.02) for _ in range(2))
         char = draw(st.sampled_from("abc"))
         place = draw(st.sampled_from(["", "^"]))
         found.append(Glyph(char, "", place, (left, bottom, left + 0.5, bottom + draw(st.floats(0.1, 1)))))
@@ -99,18 +114,19 @@ def glyphs(draw: st.DrawFn) -> list[Glyph]:
 
 
 @settings(deadline=None, max_examples=150)
-@given(glyphs(), glyphs())
+@given(glyphs(1), glyphs(2))
 def test_matches_are_those_of_the_naive_matcher(gold: list[Glyph], pred: list[Glyph]) -> None:
-    assert len(match(gold, pred, "reference")) == len(naive(gold, pred, "reference"))
+    assert set(match(gold, pred, "reference")) in naive(gold, pred, "reference")
 
 
 @settings(deadline=None, max_examples=100)
-@given(glyphs(), glyphs())
+@given(glyphs(1), glyphs(2))
 def test_default_keeps_order_and_takes_the_better_direction(gold: list[Glyph], pred: list[Glyph]) -> None:
-    there = naive_in_order(naive(gold, pred, "default"), gold)
-    back = naive_in_order({(i, j) for j, i in naive(pred, gold, "default")}, gold)
+    there = {naive_in_order(pairs, gold) for pairs in naive(gold, pred, "default")}
+    back = {naive_in_order({(i, j) for j, i in pairs}, gold) for pairs in naive(pred, gold, "default")}
     found = match(gold, pred, "default")
-    assert len(found) == max(there, back) == len(match(pred, gold, "default"))
+    assert len(found) in {max(sizes) for sizes in itertools.product(there, back)}
+    assert len(found) == len(match(pred, gold, "default"))
     assert len({i for i, _ in found}) == len({j for _, j in found}) == len(found)
 
 
