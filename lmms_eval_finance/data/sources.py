@@ -330,8 +330,9 @@ def _check_parquet(about: Benchmark, schema: Schema, files: list[Path]) -> tuple
             for batch in parquet.iter_batches(batch_size=_BATCH, columns=names):
                 yield from batch.to_pylist()
 
-    _refuse(schema.faults(rows(), str(files[0]), skip_media=True), about)
-    return row_hash(rows(), schema), sum(parquet.metadata.num_rows for parquet in opened)
+    texts = list(rows())
+    _refuse(schema.faults(texts, str(files[0]), skip_media=True), about)
+    return row_hash(texts, schema), len(texts)
 
 
 # -- the hub ------------------------------------------------------------------------------------

@@ -59,18 +59,18 @@ class Template:
         Raises:
             KeyError: a placeholder of the template has no value.
         """
+        filled: list[str] = []
+        for parts, optional in self._pieces:
+            if not optional or all(values[name].strip() for name in parts[1::2]):
+                filled += [values[part] if index % 2 else part for index, part in enumerate(parts)]
+        return "".join(filled).strip()
 
-        def fill(text: str) -> str:
-            return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
-
-        def keep(block: str) -> bool:
-            return all(values[name].strip() for name in _PLACEHOLDER.findall(block))
-
-        # Odd pieces of the split are the blocks; filling piece by piece keeps brackets in values literal.
-        pieces = _BLOCK.split(self.text)
-        return "".join(
-            fill(piece) for index, piece in enumerate(pieces) if index % 2 == 0 or keep(piece)
-        ).strip()
+    @functools.cached_property
+    def _pieces(self) -> list[tuple[list[str], bool]]:
+        """The text's pieces, each as literal text and names by turns; every other one is an optional block."""
+        return [
+            (_PLACEHOLDER.split(piece), index % 2 == 1) for index, piece in enumerate(_BLOCK.split(self.text))
+        ]
 
 
 def names() -> list[str]:

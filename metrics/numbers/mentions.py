@@ -27,6 +27,9 @@ _MAX_LITERALS = 4 * MAX_NUMBERS
 _IDEOGRAPHS = "\u2e80"
 _LITERAL = re.compile(rf"{notation.DIGITS}|[{hanzi.NUMERAL_CHARS}]+|[{''.join(VULGAR)}]")
 _LITERAL_START = re.compile(rf"[0-9.{hanzi.NUMERAL_CHARS}{''.join(VULGAR)}]")
+NUMERAL = re.compile(rf"[\d{hanzi.NUMERAL_CHARS}{''.join(VULGAR)}]")
+"""Without one of these no text has a number that is not spelled out."""
+
 _RUN = re.compile(r"\d+")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _PARTS = re.compile(r"[ ]?分之[ ]?")

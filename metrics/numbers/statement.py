@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from .cues import CORRECTION, REMARK, last_cue
-from .mentions import MAX_NUMBERS, Reader
+from .mentions import MAX_NUMBERS, NUMERAL, Reader
 from .number import Number, same_amount
 from .roles import Role, is_year
 from .units import Unit
@@ -100,7 +100,7 @@ class Answer:
             sentences = _Sentences(self._reader, line.end() if line else 0)
             order = range(sentences.at(cue), len(sentences))
             number = self._best(sentences, order, unit, wants_year, cue)
-        if number is None:
+        if number is None and NUMERAL.search(self._text):
             sentences = self._sentences
             order = range(len(sentences))
             first = self._answers_first()

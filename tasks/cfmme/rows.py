@@ -56,7 +56,7 @@ def prepared(
                 "lmms-eval-finance: no question of CFMME's qa.jsonl has a table's HTML (column html)"
             )
         rows = rows.select(kept)
-    return selection.restrict(rows, list(rows["id"]), "CFMME")
+    return selection.restrict(rows, rows["id"][:], "CFMME")
 
 
 def _stored_images(rows: datasets.Dataset) -> Iterator[tuple[str, list[dict[str, Any]]]]:

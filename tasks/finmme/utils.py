@@ -132,7 +132,7 @@ def __getattr__(name: str) -> Any:
 
 def process_docs(rows: datasets.Dataset) -> datasets.Dataset:
     """The rows the settings ask for."""
-    return selection.restrict(rows, list(map(str, rows["id"])), "FinMME")
+    return selection.restrict(rows, list(map(str, rows["id"][:])), "FinMME")
 
 
 def doc_to_target(doc: Doc) -> str:

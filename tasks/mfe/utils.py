@@ -305,7 +305,7 @@ def _cluster(row: Doc) -> str:
 
 def process_docs(rows: datasets.Dataset) -> datasets.Dataset:
     """The single questions that the settings ask for."""
-    return selection.restrict(rows, list(map(str, rows["id"])), "Multimodal Finance Eval")
+    return selection.restrict(rows, list(map(str, rows["id"][:])), "Multimodal Finance Eval")
 
 
 _TURN_COLUMNS = (
@@ -334,7 +334,7 @@ def process_turns(rows: datasets.Dataset) -> datasets.Dataset:
         for number in range(len(dialogue))
     ]
     docs = rows.select(ordered).add_column("turns", histories)
-    return selection.restrict(docs, list(map(str, docs["id"])), "Multimodal Finance Eval")
+    return selection.restrict(docs, list(map(str, docs["id"][:])), "Multimodal Finance Eval")
 
 
 def process_dialogues(rows: datasets.Dataset) -> datasets.Dataset:
