@@ -228,6 +228,8 @@ class Reader:
 
     @staticmethod
     def _plain(numeral: str) -> Fraction | None:
+        if numeral in VULGAR:
+            return Fraction(*VULGAR[numeral])
         if numeral[:1] in hanzi.NUMERAL_CHARS:
             return (
                 hanzi.read_hanzi("一" + numeral if numeral in _HUNDREDTHS else numeral) if numeral else None

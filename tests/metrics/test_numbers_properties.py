@@ -48,6 +48,8 @@ COUNTS = st.integers(min_value=0, max_value=10**15)
 @example("9" * 5000, "en")
 @example("1/0", "en")
 @example("百分之", "zh")
+@example("百分之½", "zh")
+@example("½分之一", "zh")
 @example("İ1", "en")
 @example("\ud800 5", "en")
 def test_never_raises_and_keeps_positions(text: str, language: str | None) -> None:
