@@ -89,7 +89,7 @@ def load(benchmark: str) -> Errata:
     if setting is None or not settings.flag("ERRATA"):
         return _NONE
     packaged = FOLDER / f"{benchmark}.jsonl"
-    return _read(packaged) if packaged.is_file() else Errata()
+    return _read(packaged) if packaged.is_file() else _NONE
 
 
 _NONE = Errata()

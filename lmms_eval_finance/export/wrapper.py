@@ -48,11 +48,12 @@ _REFUSAL = (
 
 def in_use() -> Any:
     """The wrapper of the run that loads the task, None where there is none: a local of the host's evaluation."""
-    frame = sys._getframe()
-    while frame := frame.f_back:  # type: ignore[assignment]
+    frame = sys._getframe().f_back
+    while frame is not None:
         wrapper = frame.f_locals.get("lm")
         if hasattr(wrapper, _METHOD):
             return wrapper
+        frame = frame.f_back
     return None
 
 

@@ -116,7 +116,14 @@ def find_mentions(reply: str, low: str, options: OptionSet) -> list[Mention]:
 
 
 def mentions_elsewhere(reply: str, low: str, line: int, options: OptionSet) -> bool:
-    """Whether an option may be named by letter before a line that starts at `line`, or by text anywhere."""
+    """Whether an option may be named by letter before a line that starts at `line`, or by text anywhere.
+
+    Args:
+        reply: text from `prepare`.
+        low: `lowered(reply)`.
+        line: a position in both.
+        options: the item's options.
+    """
     return bool(
         options.capitals.search(reply, 0, line)
         or options.smalls.search(reply, 0, line)
